@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# make            build/schedwatt and build/libschedwatt.a; needs no root
+# make deps       install what building and testing need, with apt, where something is missing
+# make run        deps, build, account a sample workload (root); CMD='…' for one's own
+# make check      the tests that need neither root nor network
+# make test       deps, then all tests (root)
+# make bench      the table of figures, on the terminal and in build/bench.json (root)
+# make install    PREFIX, DESTDIR, LIBDIR, MANDIR
+#
+# WERROR=1 makes warnings errors; SANITIZE=1 builds with ASan and UBSan, in a directory of its own; CC=clang works.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+MANDIR ?= $(PREFIX)/share/man
+CC ?= cc
+AR ?= ar
+CLANG ?= clang
+LLVM_STRIP ?= llvm-strip
+BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool)
+
+B := build$(if $(SANITIZE),/sanitize)
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow $(if $(WERROR),-Werror)
+SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+comma := ,
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DSW_VERSION='"$(VERSION)"' -fvisibility=hidden -ffile-prefix-map=$(CURDIR)/= \
+	$(WARNINGS) $(SANITIZERS) -Iinclude -Isrc -Ibpf -I$(B) $(CFLAGS)
+LIBS := -lbpf -lelf -lz -lm -lpthread
+CLI_LIBS = $(shell pkg-config --libs json-c)
+CLI_CFLAGS = $(shell pkg-config --cflags json-c)
+
+LIB_SRC := $(wildcard src/base/*.c src/cpu/*.c src/energy/*.c src/core/*.c)
+CLI_SRC := $(wildcard src/cli/*.c)
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
+CLI_PARTS := $(filter-out $(B)/src/cli/main.o,$(CLI_OBJ))
+UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+LIVE := $(patsubst tests/live/%.c,$(B)/tests/live/%,$(wildcard tests/live/live_*.c))
+
+.PHONY: all deps run check test bench install clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(B)/schedwatt
+
+# --- the program in the kernel: one object for every architecture, and its skeleton
+
+$(B)/schedwatt.bpf.o: bpf/schedwatt.bpf.c $(wildcard bpf/*.h) vmlinux/vmlinux.h
+	@mkdir -p $(@D)
+	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
+		-ffile-prefix-map=$(CURDIR)/= -Ivmlinux -Ibpf -c $< -o $@
+	$(LLVM_STRIP) -g $@
+
+$(B)/schedwatt.skel.h: $(B)/schedwatt.bpf.o
+	$(BPFTOOL) gen skeleton $< name schedwatt_bpf > $@
+
+# --- library and command
+
+$(B)/src/cpu/ebpf.o: $(B)/schedwatt.skel.h
+
+$(B)/src/cli/%.o: src/cli/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/libschedwatt.a: $(LIB_OBJ)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/schedwatt: $(CLI_OBJ) $(B)/libschedwatt.a
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) $(CLI_LIBS) -o $@
+
+# --- tests
+
+$(B)/tests/unit/%: tests/unit/%.c $(CLI_PARTS) $(B)/libschedwatt.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP $< $(CLI_PARTS) $(B)/libschedwatt.a $(LIBS) $(CLI_LIBS) -lcmocka -o $@
+
+$(B)/tests/probe.bpf.o: tests/live/probe.bpf.c vmlinux/vmlinux.h
+	@mkdir -p $(@D)
+	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=$(CURDIR)/= -Ivmlinux \
+		-c $< -o $@
+	$(LLVM_STRIP) -g $@
+
+$(B)/probe.skel.h: $(B)/tests/probe.bpf.o
+	$(BPFTOOL) gen skeleton $< name probe_bpf > $@
+
+$(B)/tests/live/%: tests/live/%.c $(B)/tests/live/support.o $(B)/libschedwatt.a $(B)/probe.skel.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP $< $(B)/tests/live/support.o $(B)/libschedwatt.a $(LIBS) -lcmocka -o $@
+
+check: all $(UNIT)
+	tools/run-tests $(B) unit
+
+test: deps
+	$(MAKE) --no-print-directory build-tests
+	tools/run-tests $(B) unit live
+
+.PHONY: build-tests
+build-tests: all $(UNIT) $(LIVE)
+
+# --- what users do
+
+deps:
+	@tools/deps
+
+CMD ?= tools/sample-workload
+run: deps
+	$(MAKE) --no-print-directory all
+	build/schedwatt run -- $(CMD)
+
+bench: deps
+	$(MAKE) --no-print-directory build/bench
+	build/bench build/bench.json
+
+install: all
+	install -D -m 755 $(B)/schedwatt $(DESTDIR)$(PREFIX)/bin/schedwatt
+	install -D -m 644 $(B)/libschedwatt.a $(DESTDIR)$(LIBDIR)/libschedwatt.a
+	install -D -m 644 include/schedwatt.h $(DESTDIR)$(PREFIX)/include/schedwatt.h
+
+clean:
+	rm -rf build
+
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT:=.d) $(LIVE:=.d)

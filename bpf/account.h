@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The accounting rule. At each switch the stretch since the last one goes to the task that is switched out; a stretch
+ * in which a boundary falls is split there. This file also compiles for user space, where the unit tests replay
+ * scheduler events on it.
+ *
+ * Who includes it defines first
+ *   struct task_struct, opaque here; SWA_INLINE and SWA_FN (a function that is kept whole);
+ *   swa_slot(n), swa_cold(n), swa_filter(n): an element of the map, or NULL;
+ *   swa_number(c, p): the address of task p as a plain number;
+ *   swa_tid(p), swa_css(p), swa_cgroup_id(p), swa_is_dead(p): what the kernel says of task p;
+ *   swa_run_start(c, p, t): when p, switched out at t, was switched in, or t where that is not kept;
+ *   swa_unseen(c, p): switches of this CPU since the last call that no event showed; 0 where that is not known;
+ *   swa_left(c, p, t, &left): of the expected task, its tid, css and how long the run lasted that began at since_ns
+ *   (0: unknown);
+ *   swa_describe(p, cold, birth): fill the cold part;
+ *   swa_global: struct swb_global; cfg_tree, cfg_slot_mask.
+ *
+ * Order of stores. User space reads while CPUs go on. Within a CPU's state it relies on `seq`; for a slot on `epoch`
+ * being stored before `acc_ns` moves on, and on reading them the other way round, the epoch twice, microseconds apart.
+ * Compilers are held by swa_barrier(); the processor's store buffer drains within the 50 µs that user space waits.
+ */
+#ifndef SW_ACCOUNT_H
+#define SW_ACCOUNT_H
+
+/*
+ * Where a task's slots may lie: `first`, then strides of an eighth of the table. For the whole host `first` is the
+ * thread id: neighbours share pages, and a thread that takes another id by exec simply gets a new slot. In tree mode a
+ * miss means "outside", so the key has to outlive that: it is the task's address. Strides rather than neighbours,
+ * since a run of tasks that own two slots each would fill up a neighbourhood.
+ */
+SWA_INLINE __u32 swa_first(__u32 tid, __u64 task)
+{
+	return cfg_tree ? (__u32)(task >> 12 ^ task >> 24) : tid;
+}
+
+#define swa_for_ways(n, s, first)                                                                                      \
+	for (int way_ = 0; way_ < SWB_WAYS; way_++)                                                                    \
+		if ((n = ((first) + way_ * ((cfg_slot_mask >> 3) + 1)) & cfg_slot_mask) >= SWB_FIRST_SLOT &&           \
+		    (s = swa_slot(n)))
+
+/* Tree mode: is the task a member? The counting filter answers most questions about outsiders with one load. */
+SWA_INLINE bool swa_inside(__u64 task)
+{
+	__u32 first = swa_first(0, task), n;
+	__u32 *count = swa_filter(first);
+	struct swb_slot *s;
+
+	if (!count || !*count)
+		return false;
+	swa_for_ways(n, s, first)
+		if (s->task == task)
+			return true;
+	return false;
+}
+
+SWA_INLINE void swa_filter_add(__u64 task, __u32 by)
+{
+	__u32 *count = swa_filter(swa_first(0, task));
+
+	if (count)
+		__sync_fetch_and_add(count, by);
+}
+
+SWA_INLINE struct swb_slot *swa_find(__u32 tid, __u64 css, __u64 task, __u16 domain, __u32 *where)
+{
+	__u32 first = swa_first(tid, task), n;
+	struct swb_slot *s;
+
+#pragma unroll
+	swa_for_ways(n, s, first)
+		if (s->task == task && s->css == css && s->domain == domain && (cfg_tree || s->tid == tid)) {
+			*where = n;
+			return s;
+		}
+	return 0;
+}
+
+/* Onto this CPU's list of what was active in its epoch. */
+SWA_INLINE void swa_touch(struct swb_cpu *c, struct swb_slot *s, __u32 n)
+{
+	__u32 epoch = c->epoch;
+
+	if (s->epoch == epoch)
+		return;
+	s->at_ns = s->acc_ns;
+	s->next[epoch & 1] = c->head[epoch & 1];
+	c->head[epoch & 1] = n;
+	swa_barrier();
+	s->epoch = epoch;
+	swa_barrier();
+}
+
+/*
+ * A slot for a task that swa_find() did not find: the same cgroup behind another css_set, another cgroup, another
+ * domain, another thread id, or a task new to us. `member`: it belongs to the tree. Returns where its time goes.
+ */
+SWA_FN __u32 swa_create(struct swb_cpu *c, struct task_struct *p, __u64 task, bool member)
+{
+	__u64 css = swa_css(p), cgroup_id = swa_cgroup_id(p);
+	__u32 tid = swa_tid(p), first = swa_first(tid, task), n, found = 0;
+	struct swb_slot *s;
+
+	if (!c)
+		return SWB_LOST_SLOTS;
+	swa_for_ways(n, s, first) {
+		if (s->task != task)
+			continue;
+		member = true;
+		if (s->tid == tid && s->domain == c->domain && s->cgroup_id == cgroup_id) {
+			s->css = css;
+			found = n;
+		} else if (s->css != css || s->cgroup_id != cgroup_id) {
+			s->css = 0; /* addresses are used again: it must not come to stand for another cgroup */
+		}
+	}
+	if (found)
+		return found;
+	if (cfg_tree && !member)
+		return SWB_OTHER;
+	swa_for_ways(n, s, first) {
+		struct swb_cold *cold;
+
+		if (swa_once(s->claim))
+			continue;
+		/* a plain add, since older kernels have no fetching one: two CPUs that chose the same slot both back out */
+		__sync_fetch_and_add(&s->claim, 1);
+		if (swa_once(s->claim) != 1) {
+			__sync_fetch_and_add(&s->claim, -1);
+			continue;
+		}
+		s->acc_ns = s->at_ns = 0;
+		s->epoch = 0;
+		s->dead = SWB_ALIVE;
+		s->css = css;
+		s->cgroup_id = cgroup_id;
+		s->domain = c->domain;
+		s->tid = tid;
+		s->names++;
+		cold = swa_cold(n);
+		if (cold)
+			swa_describe(p, cold, true);
+		if (cfg_tree)
+			swa_filter_add(task, 1);
+		swa_barrier();
+		s->task = task;
+		return n;
+	}
+	c->full++;
+	return SWB_LOST_SLOTS;
+}
+
+/* The seldom ways of swa_charge(): the idle task's address is not known yet, or the task has no such slot. */
+SWA_FN __u32 swa_admit(struct swb_cpu *c, struct task_struct *p, __u64 task)
+{
+	if (!c)
+		return SWB_LOST_SLOTS;
+	if (!swa_tid(p)) { /* every CPU's idle task has id 0; from now on known by its address */
+		c->idle_task = task;
+		return SWB_IDLE;
+	}
+	return swa_create(c, p, task, false);
+}
+
+SWA_INLINE void swa_note(struct swb_cpu *c, __u32 parity, __u32 where, struct swb_slot *s, __u64 late_ns)
+{
+	struct swb_crossing *x = &c->crossing[parity & 1];
+
+	x->origin_ns = c->origin_ns ? c->origin_ns : c->since_ns;
+	x->from_ns = c->since_ns;
+	x->base_ns = s ? s->acc_ns : c->bucket_ns[where & 3];
+	for (int i = 0; i < SWB_BUCKETS; i++)
+		x->bucket_ns[i] = c->bucket_ns[i];
+	x->late_ns = late_ns;
+	x->where = where;
+	x->before = c->origin_ns ? c->before : where;
+}
+
+/* The epoch that T ends. One that was drawn nearer is neither of the pair for a moment: it is the newer one's. */
+SWA_INLINE __u32 swa_epoch_of(__u64 T)
+{
+	__u32 even = swa_global.boundary[0].epoch, odd = swa_global.boundary[1].epoch;
+
+	if (swa_global.boundary[0].T == T)
+		return even;
+	if (swa_global.boundary[1].T == T)
+		return odd;
+	return (__s32)(odd - even) > 0 ? odd : even;
+}
+
+/*
+ * Seldom: a boundary T that this CPU has not seen was announced, or the stretch up to t crosses it. The slot of a
+ * stretch that crosses does not go onto the closing list, which may have been read already: the crossing says it.
+ */
+SWA_FN int swa_boundary(struct swb_cpu *c, __u64 t, __u64 T, __u32 where)
+{
+	struct swb_slot *s = where >= SWB_FIRST_SLOT ? swa_slot(where) : 0;
+	__u32 epoch;
+	__u64 b = T;
+
+	if (!c)
+		return 0;
+	epoch = swa_epoch_of(T);
+	if ((__s32)(c->epoch - epoch) < 0) { /* no switch since the last boundary: user space computed what stood there */
+		swa_note(c, epoch - 1, where, s, 0);
+		c->head[epoch & 1] = 0;
+		c->epoch = epoch;
+	}
+	c->T = T;
+	c->limit_ns = T;
+	if (t < T)
+		return 0;
+	if (c->since_ns > T) {
+		b = c->since_ns;
+		c->late++;
+	}
+	swa_note(c, epoch, where, s, b - T);
+	c->limit_ns = ~0ULL;
+	c->epoch = epoch + 1;
+	c->head[(epoch + 1) & 1] = 0;
+	if (s) {
+		__u64 acc_ns = s->acc_ns + (b - c->since_ns);
+
+		s->at_ns = acc_ns;
+		s->next[(epoch + 1) & 1] = 0;
+		c->head[(epoch + 1) & 1] = where;
+		swa_barrier();
+		s->epoch = epoch + 1;
+		swa_barrier();
+		s->acc_ns = acc_ns;
+	} else {
+		c->bucket_ns[where & 3] += b - c->since_ns;
+	}
+	c->since_ns = b;
+	c->origin_ns = 0;
+	return 0;
+}
+
+/* A stretch up to t that ends without its task's being here to be asked. */
+SWA_INLINE void swa_give(struct swb_cpu *c, __u64 t, __u32 where)
+{
+	struct swb_slot *s = where >= SWB_FIRST_SLOT ? swa_slot(where) : 0;
+	__u64 T = swa_once(swa_global.T);
+
+	if (T != c->T || t >= c->limit_ns)
+		swa_boundary(c, t, T, where);
+	if (s) {
+		swa_touch(c, s, where);
+		s->acc_ns += t - c->since_ns;
+	} else {
+		c->bucket_ns[where & 3] += t - c->since_ns;
+	}
+	c->since_ns = t;
+}
+
+/*
+ * prev is not the task that was switched in: one switch at least went unseen. If it was just one, the expected task
+ * ran until prev did, and the kernel keeps when that was: the start of prev's run, or, where prev is the idle task, how
+ * long the expected one ran. If there were more, what lies before prev's own run is lost.
+ */
+SWA_FN int swa_missed(struct swb_cpu *c, struct task_struct *p, __u64 task, __u64 t)
+{
+	__u32 where = SWB_LOST_MISSED;
+	struct swa_left left = {};
+	__u64 origin, from;
+	__u32 epoch;
+	bool one;
+
+	if (!c)
+		return 0;
+	epoch = c->epoch;
+	origin = c->since_ns;
+	one = swa_unseen(c, p) == 1;
+	if (one)
+		swa_left(c, p, t, &left);
+	if (task != c->idle_task)
+		from = swa_run_start(c, p, t);
+	else
+		from = left.ran_ns ? origin + left.ran_ns : t;
+	if (from < origin || from > t)
+		from = t;
+	if (from == t)
+		one = false; /* not known */
+	if (one && c->outside)
+		where = SWB_OTHER;
+	else if (one && c->running == c->idle_task)
+		where = SWB_IDLE;
+	else if (one && left.ran_ns && !swa_find(left.tid, left.css, c->running, c->domain, &where))
+		where = SWB_LOST_MISSED;
+	c->missed++;
+	c->outside = 0;
+	swa_give(c, from, where);
+	c->renote = c->epoch != epoch && c->limit_ns == c->T; /* the boundary it slept through may lie behind `from` */
+	c->origin_ns = origin;
+	c->before = where;
+	return 0;
+}
+
+/* Charge p, which has run on this CPU since the last stretch ended, up to t. */
+SWA_INLINE void swa_charge(struct swb_cpu *c, struct task_struct *p, __u64 task, bool expected, __u64 t)
+{
+	struct swb_slot *s = 0;
+	__u64 T = swa_once(swa_global.T);
+	__u32 where;
+
+	if (!expected)
+		swa_missed(c, p, task, t);
+	if (cfg_tree && c->outside) {
+		where = SWB_OTHER;
+	} else if (task == c->idle_task) {
+		where = SWB_IDLE;
+	} else if (!(s = swa_find(cfg_tree ? 0 : swa_tid(p), swa_css(p), task, c->domain, &where))) {
+		where = swa_admit(c, p, task);
+		s = where >= SWB_FIRST_SLOT ? swa_slot(where) : 0;
+	}
+	if (!expected && c->renote) {
+		swa_note(c, c->epoch - 1, where, s, 0);
+		c->renote = 0;
+	}
+	if (T != c->T || t >= c->limit_ns)
+		swa_boundary(c, t, T, where);
+	if (s) {
+		swa_touch(c, s, where);
+		s->acc_ns += t - c->since_ns;
+	} else {
+		c->bucket_ns[where & 3] += t - c->since_ns;
+	}
+	c->since_ns = t;
+	if (!expected)
+		c->origin_ns = 0;
+}
+
+/* The task's last switch-out: its slots leave the table, user space frees them when it reads them from the list. */
+SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task)
+{
+	__u32 first = swa_first(swa_tid(p), task), n;
+	struct swb_slot *s;
+
+	if (!c)
+		return 0;
+	swa_for_ways(n, s, first) {
+		struct swb_cold *cold;
+
+		if (s->task != task)
+			continue;
+		swa_touch(c, s, n);
+		cold = swa_cold(n);
+		if (cold)
+			swa_describe(p, cold, false);
+		s->names++;
+		if (cfg_tree)
+			swa_filter_add(task, -1);
+		s->task = 0;
+		swa_barrier();
+		s->dead = SWB_DIED;
+	}
+	return 0;
+}
+
+/*
+ * Slots that lost their task outside a switch leave the table. They may be on no list, and hooks must not touch lists
+ * (the CPU they run on may stand in an epoch that was read already), so user space is told to look for them.
+ * Selected are those of `task` with thread id `tid` (0: any); with `others`, those of any other task with that id.
+ */
+SWA_INLINE void swa_drop(struct swb_cpu *c, __u32 first, __u64 task, __u32 tid, bool others)
+{
+	struct swb_slot *s;
+	__u32 n;
+
+	swa_for_ways(n, s, first) {
+		__u64 holder = s->task;
+
+		if (!holder || (holder != task) != others || (tid && s->tid != tid))
+			continue;
+		if (cfg_tree)
+			swa_filter_add(holder, -1);
+		s->task = 0;
+		swa_barrier();
+		s->dead = SWB_REKEYED;
+		swa_barrier();
+		c->unlisted++;
+	}
+}
+
+/*
+ * A task was made. Its address may still stand for a member whose death no switch showed; then, in tree mode, the
+ * parent's mark is handed on.
+ */
+SWA_FN int swa_newtask(struct swb_cpu *c, __u64 parent, struct task_struct *child, __u64 task)
+{
+	if (!c)
+		return 0;
+	swa_drop(c, swa_first(swa_tid(child), task), task, 0, false);
+	if (swa_inside(parent) && swa_create(c, child, task, true) < SWB_FIRST_SLOT)
+		c->members_lost++;
+	return 0;
+}
+
+/*
+ * A task execed. Its names are new. If a thread did it, it took its leader's id and start time over: it is charged
+ * under them from here on, and what it and the old leader had stays under theirs.
+ */
+SWA_FN int swa_exec(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 old_tid)
+{
+	__u32 tid = swa_tid(p), n;
+	struct swb_slot *s;
+
+	if (!c)
+		return 0;
+	if (old_tid != tid) {
+		if (c->running == SWB_TID(old_tid))
+			c->running = SWB_TID(tid);
+		if (cfg_tree) {
+			if (swa_inside(task) && swa_create(c, p, task, true) < SWB_FIRST_SLOT)
+				c->members_lost++;
+			else
+				swa_drop(c, swa_first(0, task), task, old_tid, false);
+		} else {
+			swa_drop(c, old_tid, task, old_tid, false);
+			swa_drop(c, tid, task, tid, true);
+		}
+	}
+	swa_for_ways(n, s, swa_first(tid, task)) {
+		struct swb_cold *cold;
+
+		if (s->task != task)
+			continue;
+		cold = swa_cold(n);
+		if (cold)
+			swa_describe(p, cold, false);
+		swa_barrier();
+		s->names++;
+	}
+	return 0;
+}
+
+/* A CPU's first moment. */
+SWA_INLINE void swa_begin(struct swb_cpu *c, __u64 running, __u64 t)
+{
+	c->began_ns = t;
+	c->since_ns = t;
+	c->limit_ns = ~0ULL;
+	swa_barrier();
+	c->running = running;
+}
+
+/* Tree mode: what kind of stretch begins with `next`. Without the idle task's address no stretch may run on unclocked. */
+SWA_INLINE bool swa_is_outside(struct swb_cpu *c, __u64 next)
+{
+	return c->idle_task && next != c->idle_task && !swa_inside(next);
+}
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libschedwatt: exact on-CPU time of process trees, processes and threads, joined window by window to energy counters.
+ * This is the whole public interface. It is usable from other languages: fixed-width types, no bit-fields, no macros
+ * that a caller needs.
+ *
+ * Conventions
+ *   Times are in nanoseconds of CLOCK_MONOTONIC, unless a name says otherwise (`_boottime_ns`, `_utc_ns`).
+ *   Energy is in nanojoules, as signed 64-bit integers, so that parts add up to their whole exactly. A value that was
+ *   not measured is SW_ABSENT, never 0.
+ *   Functions return 0 or a positive number, or a negative errno. Strings and rows that the library hands out stay its
+ *   own and live until the time each function states.
+ *   A monitor may be used by one thread at a time; different monitors are independent.
+ */
+#ifndef SCHEDWATT_H
+#define SCHEDWATT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SW_API __attribute__((visibility("default")))
+
+#define SW_ABSENT INT64_MIN /* a number that is not there: not measured, not known, not applicable */
+
+/* The most energy domains (packages or dies) that one machine can have here. */
+enum { SW_DOMAINS_MAX = 32 };
+
+/* What to watch: sw_options.target. */
+enum sw_target {
+	SW_TARGET_HOST = 0, /* everything; no task is `other` */
+	SW_TARGET_PIDS = 1, /* sw_options.pids and all that descends from them */
+};
+
+/* The rule that shares a domain's energy out; the formulas are in README, "How energy is shared". */
+enum sw_policy {
+	SW_POLICY_BUSY = 0,
+	SW_POLICY_CAPACITY = 1,
+	SW_POLICY_MARGINAL = 2,
+	SW_POLICIES = 3,
+};
+
+/* Why a window is less than perfect: bits of sw_report.flags. sw_flag_name() gives their names. */
+enum sw_flag {
+	SW_FLAG_LATE = 1 << 0,      /* a CPU saw the boundary only after it had passed */
+	SW_FLAG_SHORT = 1 << 1,     /* under 50 ms: the counter's own step is a large part of it */
+	SW_FLAG_PARTIAL = 1 << 2,   /* a zone is left out of the sums because it could not be read from the start */
+	SW_FLAG_NO_ENERGY = 1 << 3, /* a counter failed, went back or stood too long: this window has no joules */
+	SW_FLAG_SUSPEND = 1 << 4,   /* the machine slept inside the window */
+	SW_FLAG_MEMBERS = 1 << 5,   /* new members of the tree could not be marked: their time is `other` */
+	SW_FLAG_UNVERIFIED = 1 << 6, /* this kernel does not let us check what each CPU really runs */
+	SW_FLAGS = 7,
+};
+
+/* Kinds of lost time: time that was seen but cannot be given to a task. */
+enum sw_lost {
+	SW_LOST_SLOTS = 0,  /* no free slot for the task */
+	SW_LOST_MISSED = 1, /* a context switch that no program saw */
+	SW_LOST_OTHER = 2,  /* anything else, such as the remainder of a late boundary */
+	SW_LOST_KINDS = 3,
+};
+
+/*
+ * Options of sw_monitor_open(). Zero the whole, set `sz` to sizeof(struct sw_options), then set what differs from the
+ * default. A library older than its caller refuses an `sz` with non-zero bytes that it does not know (-E2BIG).
+ * Nothing here is kept: strings and arrays may go once the call has returned.
+ */
+struct sw_options {
+	size_t sz;
+	uint32_t target;      /* enum sw_target */
+	uint32_t interval_ms; /* length of a window; 0: 500 ms */
+	const int32_t *pids;  /* SW_TARGET_PIDS: process ids as the caller sees them; each with its whole tree */
+	size_t n_pids;
+	const char *backend; /* NULL or "auto": the first that opens; "ebpf" */
+	const char *energy;  /* NULL or "auto": powercap, else model; "powercap", "model", "none" */
+	uint32_t policy;     /* enum sw_policy of the `proc` figures; the summary holds all three */
+	uint32_t strict;     /* non-zero: refuse energy that is not measured (-ENODEV) */
+	const uint64_t *baseline_uw; /* idle microwatts of each domain, for the marginal policy; NULL: none known */
+	size_t n_baseline;
+	uint64_t model_idle_uw; /* the model's microwatts per logical CPU, idle and fully busy; both 0: its defaults */
+	uint64_t model_max_uw;
+	uint32_t slots;       /* size of the slot table, rounded up to a power of two; 0: chosen by threads alive */
+	uint32_t hook;        /* enum sw_hook: force one way of attaching; 0: the first that attaches */
+	const char *sysfs;    /* directory that stands for /sys; NULL: /sys */
+	const char *procfs;   /* directory that stands for /proc; NULL: /proc */
+	char *error;          /* where a failing sw_monitor_open() writes why, in words; may be NULL */
+	size_t error_size;    /* bytes at `error` */
+};
+
+/* Ways to attach to sched_switch, best first. */
+enum sw_hook {
+	SW_HOOK_AUTO = 0,
+	SW_HOOK_TP_BTF = 1, /* BTF-typed raw tracepoint */
+	SW_HOOK_RAW_TP = 2, /* raw tracepoint */
+	SW_HOOK_TP = 3,     /* classic tracepoint */
+};
+
+/* A back end or energy source that was tried and did not open. */
+struct sw_refusal {
+	const char *name;
+	const char *reason; /* a sentence that a user can act on */
+};
+
+/* One energy counter. */
+struct sw_zone {
+	const char *name;    /* its path: "package-0", "package-0/dram", "psys" */
+	int32_t domain;      /* whose CPUs it covers, or -1 */
+	int32_t package;     /* number of the package, or -1 */
+	const char *parent;  /* path of the zone it lies in, or NULL */
+	int64_t range_nj;    /* where it wraps, or SW_ABSENT */
+	uint32_t counted;    /* non-zero: part of total_nj */
+	const char *problem; /* why it cannot be read, or NULL */
+};
+
+/* What does not change during a recording. Lives until sw_monitor_close(). */
+struct sw_header {
+	const char *version;
+	int64_t started_utc_ns; /* first boundary, CLOCK_REALTIME */
+	uint64_t started_ns;    /* first boundary */
+	const char *kernel;     /* release, as uname -r prints it */
+	const char *cpu_model;  /* as /proc/cpuinfo says, or NULL */
+	uint32_t cpus;          /* present */
+	uint32_t packages;
+	uint32_t domains;
+	uint32_t interval_ms;
+	uint32_t target; /* enum sw_target */
+	const int32_t *pids;
+	size_t n_pids;
+	const char *backend;         /* "ebpf" */
+	const char *backend_quality; /* "exact" or "coarse" */
+	const char *hook;            /* how it is attached: "tp_btf", "raw_tp", "tracepoint" */
+	const char *energy_source;   /* "powercap", "model" or "none" */
+	const char *energy_quality;  /* "measured", "modelled" or NULL for none */
+	const char *policy;          /* "busy", "capacity", "marginal" */
+	const struct sw_refusal *backend_refusals;
+	size_t n_backend_refusals;
+	const struct sw_refusal *energy_refusals;
+	size_t n_energy_refusals;
+	const struct sw_zone *zones;
+	size_t n_zones;
+	const uint64_t *baseline_uw; /* one per domain */
+	size_t n_baseline;           /* 0 when no baseline is known */
+	uint32_t slots;              /* of the slot table in use */
+};
+
+/* A process in a window, or over a whole recording. */
+struct sw_process {
+	int32_t pid;      /* as the kernel's initial pid namespace numbers it */
+	int32_t ppid;     /* parent when first seen */
+	uint64_t start_boottime_ns;
+	const char *comm; /* raw bytes as the kernel holds them, NUL-terminated, at most 15 */
+	uint64_t oncpu_ns;
+	const uint64_t *oncpu_by_domain_ns; /* header's `domains` entries */
+	int64_t nj;                         /* under the chosen policy, or SW_ABSENT */
+	uint32_t exited;                    /* non-zero: its last thread is gone */
+	int32_t exit_code;                  /* the kernel's wait status when exited */
+	uint32_t kernel_thread;
+};
+
+/* CPU time and energy of a domain in a window. */
+struct sw_domain {
+	uint64_t busy_ns;    /* watched and other tasks */
+	uint64_t proc_ns;    /* watched tasks */
+	uint64_t other_ns;   /* tasks outside the target */
+	uint64_t idle_ns;
+	uint64_t lost_ns;
+	uint64_t offline_ns;
+	int64_t nj;          /* its zones that count, or SW_ABSENT */
+};
+
+/*
+ * Energy parts. proc + other + idle + unattributed = total, exactly. All are SW_ABSENT together where the window has
+ * no energy.
+ */
+struct sw_energy {
+	int64_t total_nj; /* package + dram */
+	int64_t proc_nj;
+	int64_t other_nj;
+	int64_t idle_nj;
+	int64_t unattributed_nj;
+};
+
+/* One window. Lives until the next call of sw_monitor_step(), _finish() or _close(). */
+struct sw_report {
+	uint64_t seq;       /* 0, 1, 2, … */
+	uint64_t t_ns;      /* its end */
+	int64_t time_utc_ns; /* the same moment on CLOCK_REALTIME */
+	uint64_t window_ns;
+	uint32_t flags; /* enum sw_flag */
+	struct sw_energy energy;
+	int64_t package_nj;
+	int64_t dram_nj;        /* SW_ABSENT where there is no such zone */
+	int64_t platform_nj;    /* psys, which is never added */
+	int64_t uncertainty_nj; /* of total_nj, one way, or SW_ABSENT */
+	const int64_t *zone_nj; /* header's `n_zones` entries */
+	/* proc + other + idle + lost + offline = cpus × window, exactly */
+	uint64_t proc_oncpu_ns;
+	uint64_t other_oncpu_ns;
+	uint64_t idle_ns;
+	uint64_t lost_ns;
+	uint64_t lost_by_kind_ns[SW_LOST_KINDS];
+	uint64_t offline_ns;
+	int64_t recursion_misses; /* runs of the program that the kernel refused, or SW_ABSENT where it does not count */
+	const struct sw_domain *domains;
+	size_t n_domains;
+	const struct sw_process *processes; /* those that ran, most on-CPU time first */
+	size_t n_processes;
+};
+
+/* CPU time and energy by command name over a recording. */
+struct sw_comm {
+	const char *comm;
+	uint64_t processes; /* how many bore the name at last */
+	uint64_t oncpu_ns;
+	int64_t nj;
+};
+
+/* A whole recording. Lives until sw_monitor_close() or the next call of sw_monitor_summary(). */
+struct sw_summary {
+	uint64_t duration_ns;
+	uint64_t samples;
+	uint64_t windows_without_energy;
+	uint64_t windows_flagged[SW_FLAGS];
+	struct sw_energy energy[SW_POLICIES]; /* by policy; marginal is SW_ABSENT without a baseline */
+	int64_t total_uncertainty_nj;
+	int64_t proc_uncertainty_nj; /* of the chosen policy's proc_nj, one way */
+	uint64_t proc_oncpu_ns;
+	uint64_t other_oncpu_ns;
+	uint64_t idle_ns;
+	uint64_t offline_ns;
+	uint64_t lost_ns;
+	uint64_t lost_by_kind_ns[SW_LOST_KINDS];
+	int64_t recursion_misses;
+	uint64_t processes_seen;
+	uint64_t processes_alive; /* of those seen */
+	const struct sw_process *processes; /* totals, most on-CPU time first */
+	size_t n_processes;
+	uint64_t processes_folded; /* exited ones that are kept in `comms` only, to bound memory */
+	const struct sw_comm *comms; /* most on-CPU time first */
+	size_t n_comms;
+};
+
+struct sw_monitor;
+
+/* Version of the library, such as "0.1.0". */
+SW_API const char *sw_version(void);
+
+/* Name of the flag with bit number `bit` (0 … SW_FLAGS-1) as records write it, or NULL. */
+SW_API const char *sw_flag_name(uint32_t bit);
+
+/* Name of a policy or of a kind of lost time, or NULL; sw_policy_parse() gives -EINVAL for a name it does not know. */
+SW_API const char *sw_policy_name(uint32_t policy);
+SW_API const char *sw_lost_name(uint32_t kind);
+SW_API int sw_policy_parse(const char *name);
+
+/*
+ * Load and attach, find the target's tasks, open the energy source. Nothing is recorded yet.
+ * 0, or: -EINVAL a bad option; -E2BIG an option this library does not know; -ESRCH no such process; -EPERM or -EACCES
+ * not allowed; -ENOTSUP this kernel lacks something that is needed; -ENODEV no energy source as asked for; -ENOMEM.
+ * In each case `error` of the options says what failed, on what value, and what to do; *ret is untouched.
+ */
+SW_API int sw_monitor_open(const struct sw_options *options, struct sw_monitor **ret);
+
+/* Set the first boundary and wait until it has passed (about 1 ms): recording starts there. -EALREADY when it has. */
+SW_API int sw_monitor_begin(struct sw_monitor *m);
+
+/* A file descriptor that is readable when a window is due. The monitor's own: do not read or close it. */
+SW_API int sw_monitor_fd(const struct sw_monitor *m);
+
+/* Close the window that is due. 1: *ret is the window; 0: none is due yet; -ESHUTDOWN after sw_monitor_finish(). */
+SW_API int sw_monitor_step(struct sw_monitor *m, const struct sw_report **ret);
+
+/* End the current window now, ahead of its time (about 1 ms). 1: *ret is the last window. The recording is over. */
+SW_API int sw_monitor_finish(struct sw_monitor *m, const struct sw_report **ret);
+
+/* Totals of all windows so far. -ENOMEM. */
+SW_API int sw_monitor_summary(struct sw_monitor *m, const struct sw_summary **ret);
+
+/* What does not change. Never NULL; `started_*` are 0 before sw_monitor_begin(). */
+SW_API const struct sw_header *sw_monitor_header(const struct sw_monitor *m);
+
+/* Why the last call on this monitor failed, in words; "" when it did not. Lives until the next call. */
+SW_API const char *sw_monitor_error(const struct sw_monitor *m);
+
+/* Detach and free, in any state; NULL is fine. */
+SW_API void sw_monitor_close(struct sw_monitor *m);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: `schedwatt monitor`: when a recording of the whole host ends. Must not know: what records look like.
+ * Relies on: signalfd(2), ppoll(2): POLLERR on the writing end of a pipe tells that its reader has gone.
+ */
+#include "commands.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "session.h"
+
+#define NS_PER_S  UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * When to end a window ahead of its time, on our own clock (in a time namespace the library's differs). A duration of
+ * whole windows ends with its last window instead of a sliver after it; then the moment is only a last resort.
+ */
+static uint64_t deadline_ns(const struct options *o)
+{
+	uint64_t interval_ns = o->interval_ms * NS_PER_MS;
+
+	if (!o->duration_ns)
+		return UINT64_MAX;
+	return now_ns() + o->duration_ns + (o->duration_ns % interval_ns ? 0 : interval_ns);
+}
+
+/* Wait for a window, a signal, a closed pipe or the deadline; 0 or -errno. */
+static int wait_for(struct pollfd *fds, nfds_t n, uint64_t deadline)
+{
+	uint64_t now = now_ns(), left = now < deadline ? deadline - now : 0;
+	struct timespec timeout = { .tv_sec = (time_t)(left / NS_PER_S), .tv_nsec = (long)(left % NS_PER_S) };
+
+	if (ppoll(fds, n, deadline == UINT64_MAX ? NULL : &timeout, NULL) >= 0)
+		return 0;
+	if (errno != EINTR)
+		return -errno;
+	for (nfds_t i = 0; i < n; i++)
+		fds[i].revents = 0;
+	return 0;
+}
+
+static void record(struct session *s, int signal_fd)
+{
+	const struct options *o = s->options;
+	struct pollfd fds[3] = {
+		{ .fd = sw_monitor_fd(s->monitor), .events = POLLIN },
+		{ .fd = signal_fd, .events = POLLIN },
+		{ .fd = s->out.pollable ? s->out.fd : -1, .events = 0 }, /* only POLLERR and POLLHUP */
+	};
+	uint64_t deadline = deadline_ns(o);
+	int err;
+
+	while (!s->out.err) {
+		err = wait_for(fds, 3, deadline);
+		if (err) {
+			message_error("cannot wait for the next window: %s", strerror(-err));
+			s->failed = true;
+			break;
+		}
+		if (fds[0].revents && session_step(s))
+			return; /* no window can be read any more */
+		if (o->duration_ns && !(o->duration_ns % (o->interval_ms * NS_PER_MS)) &&
+		    s->recorded_ns >= o->duration_ns)
+			return;
+		if (fds[1].revents || fds[2].revents || now_ns() >= deadline)
+			break;
+	}
+	session_finish(s);
+}
+
+static int monitor(struct session *s, int signal_fd)
+{
+	if (session_open(s, 0) || session_begin(s))
+		return EXIT_FAILED;
+	session_header(s);
+	record(s, signal_fd);
+	session_summary(s, NULL);
+	session_close(s);
+	/* `schedwatt monitor | head` has shown what was asked for. */
+	return s->failed || (s->out.err && !s->out.closed_pipe) ? EXIT_FAILED : EXIT_DONE;
+}
+
+int cmd_monitor(int argc, char **argv)
+{
+	struct session s = { .out.fd = -1 };
+	int status, signal_fd = -1;
+	struct options o;
+	sigset_t set;
+
+	if (options_parse(&o, COMMAND_MONITOR, argc, argv, &status))
+		goto out;
+	status = EXIT_FAILED;
+	if (session_output(&s, &o, true))
+		goto out;
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
+		signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signal_fd < 0) {
+		message_error("cannot wait for signals: %s", strerror(errno));
+		goto out;
+	}
+	s.stop_fd = signal_fd;
+	status = monitor(&s, signal_fd);
+out:
+	if (signal_fd >= 0)
+		close(signal_fd);
+	session_close(&s);
+	options_free(&o);
+	return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the command says on stderr beside its results. */
+#ifndef SW_CLI_MESSAGE_H
+#define SW_CLI_MESSAGE_H
+
+/* Exit statuses; `run` otherwise exits as its command does. */
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_RUN_FAILED = 125,   /* run: a failure of ours before the command started */
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NOT_FOUND = 127,
+	EXIT_SIGNAL = 128, /* + the signal's number */
+};
+
+/* "schedwatt: " and one line, whatever bytes the values hold. It should say what failed, on what, and what to do. */
+void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

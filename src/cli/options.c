@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the options of `run` and `monitor` and their help. Must not know: what is done with them.
+ * Relies on: argp (glibc manual, "Parsing Program Options with Argp"). argp's own second line after an error ("Try...")
+ * is turned off by taking its error stream away, and help is printed here, so that a failing write is seen.
+ */
+#include "options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "option_values.h"
+#include "output.h"
+
+enum { INTERVAL_DEFAULT_MS = 200 };
+
+/* Keys of options without a short form. */
+enum {
+	KEY_ATTRIBUTION_MODE = 0x100,
+	KEY_ENERGY,
+	KEY_POLICY,
+	KEY_BASELINE,
+	KEY_MODEL,
+	KEY_STRICT,
+	KEY_SLOTS,
+	KEY_HOOK,
+	KEY_LABEL,
+	KEY_SYSFS,
+	KEY_PROCFS,
+	KEY_USAGE,
+};
+
+struct parse {
+	struct options *o;
+	enum command command;
+	int helped; /* --help was printed */
+	int status; /* and how that went */
+};
+
+static const struct argp_option common_options[] = {
+	{ "interval-ms", 'i', "MS", 0, "Length of a window in whole milliseconds, 10 to 3600000; 200 by default", 0 },
+	{ NULL, 'I', NULL, OPTION_ALIAS, NULL, 0 },
+	{ "output", 'o', "FILE", 0, "Write records to FILE, which is truncated; - is stdout", 0 },
+	{ "format", 'f', "FORMAT", 0, "Format of records: jsonl or text", 0 },
+	{ "attribution-mode", KEY_ATTRIBUTION_MODE, "NAME", 0, "Back end for CPU time: auto or ebpf", 0 },
+	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, model or none", 0 },
+	{ "policy", KEY_POLICY, "NAME", 0, "How energy is shared: busy (default), capacity or marginal", 0 },
+	{ "baseline", KEY_BASELINE, "W0[,W1...]", 0, "Idle watts of each package, for the marginal share", 0 },
+	{ "model", KEY_MODEL, "IDLE:MAX", 0, "Watts of one logical CPU, idle and busy, for the model", 0 },
+	{ "strict", KEY_STRICT, NULL, 0, "Fail where energy would not be measured", 0 },
+	{ "slots", KEY_SLOTS, "N", 0, "Size of the kernel's table of tasks; chosen by itself by default", 0 },
+	{ "hook", KEY_HOOK, "NAME", OPTION_HIDDEN, NULL, 0 },
+	{ "label", KEY_LABEL, "KEY=VALUE", 0, "Put a label into the records; may be repeated", 0 },
+	{ "sysfs", KEY_SYSFS, "DIR", 0, "Directory that stands for /sys, for energy counters", 0 },
+	{ "procfs", KEY_PROCFS, "DIR", 0, "Directory that stands for /proc", 0 },
+	{ "help", '?', NULL, 0, "Show this help", -1 },
+	{ NULL, 'h', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, -1 },
+	{ "usage", KEY_USAGE, NULL, 0, "Show a short usage message", -1 },
+	{ 0 },
+};
+
+static const struct argp_option monitor_options[] = {
+	{ "duration", 'd', "SECONDS", 0, "End after this time (decimals are allowed); by default, at SIGINT or SIGTERM",
+	  0 },
+	{ 0 },
+};
+
+static error_t print_help(struct parse *p, struct argp_state *state, unsigned flags)
+{
+	/* argp sets this to argv[0], which has to be the bare "schedwatt" for getopt's messages. */
+	state->name = p->command == COMMAND_RUN ? (char *)"schedwatt run" : (char *)"schedwatt monitor";
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write here, and nothing else runs after it */
+	argp_state_help(state, stdout, flags);
+	p->helped = 1;
+	p->status = output_flush_stdout();
+	return ECANCELED; /* parse no further */
+}
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+	static const char *const backends[] = { "auto", "ebpf", NULL };
+	static const char *const energies[] = { "auto", "powercap", "model", "none", NULL };
+	struct parse *p = state->input;
+	struct options *o = p->o;
+
+	switch (key) {
+	case 'i':
+	case 'I':
+		return option_interval(o, arg);
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'f':
+		return option_format(o, arg);
+	case KEY_ATTRIBUTION_MODE:
+		return option_name(&o->backend, "attribution-mode", arg, backends, "auto or ebpf");
+	case KEY_ENERGY:
+		return option_name(&o->energy, "energy", arg, energies, "auto, powercap, model or none");
+	case KEY_POLICY:
+		return option_policy(o, arg);
+	case KEY_BASELINE:
+		return option_baseline(o, arg);
+	case KEY_MODEL:
+		return option_model(o, arg);
+	case KEY_STRICT:
+		o->strict = 1;
+		return 0;
+	case KEY_SLOTS:
+		return option_slots(o, arg);
+	case KEY_HOOK:
+		return option_hook(o, arg);
+	case KEY_LABEL:
+		return option_label(o, arg);
+	case KEY_SYSFS:
+		o->sysfs = arg;
+		return 0;
+	case KEY_PROCFS:
+		o->procfs = arg;
+		return 0;
+	case '?':
+	case 'h':
+		return print_help(p, state, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC);
+	case KEY_USAGE:
+		return print_help(p, state, ARGP_HELP_USAGE);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_command(int key, char *arg, struct argp_state *state)
+{
+	struct parse *p = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->err_stream = NULL;
+		state->child_inputs[0] = p;
+		return 0;
+	case 'd': /* among the options of monitor only */
+		return option_duration(p->o, arg);
+	case ARGP_KEY_ARG:
+		if (p->command == COMMAND_MONITOR) {
+			message_error("monitor takes no argument '%s'; `schedwatt run -- COMMAND` accounts a command",
+				      arg);
+			return EINVAL;
+		}
+		/* The first word that is not an option: it and all behind it are the command's. */
+		p->o->command = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What can only be judged when all options are known. */
+static int check(const struct options *o, enum command command)
+{
+	if (o->interval_ms < OPTION_INTERVAL_MIN_MS && strcmp(o->energy, "none")) {
+		message_error("--interval-ms '%u' is below %d, too short for energy counters; use %d or more, or "
+			      "--energy none",
+			      o->interval_ms, OPTION_INTERVAL_MIN_MS, OPTION_INTERVAL_MIN_MS);
+		return -EINVAL;
+	}
+	if (o->policy == SW_POLICY_MARGINAL && !o->n_baseline) {
+		message_error("--policy 'marginal' needs the idle watts of each package; add --baseline W0[,W1...]");
+		return -EINVAL;
+	}
+	if (command == COMMAND_RUN && !o->command) {
+		message_error("run needs a command; write schedwatt run -- COMMAND [ARGUMENT...]");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static const char run_doc[] =
+	"Account the energy and CPU time of a command and of all that descends from it. The summary goes to stderr; "
+	"records are written only with -f or -o. Exits as the command does."
+	"\vExamples:\n"
+	"  schedwatt run -- make -j8\n"
+	"  schedwatt run -o build.jsonl --label job=nightly -- make -j8\n"
+	"  schedwatt run --policy marginal --baseline 11.5 -- ./benchmark\n"
+	"\n"
+	"Exit status: the command's; 127 not found, 126 not executable, 128+n killed by signal n, 125 a failure of "
+	"schedwatt before the command started, 2 usage.";
+
+static const char monitor_doc[] =
+	"Record the energy and CPU time of every process of this machine, window by window."
+	"\vExamples:\n"
+	"  schedwatt monitor\n"
+	"  schedwatt monitor -i 1000 -d 60 -f jsonl -o host.jsonl\n"
+	"  schedwatt monitor -f jsonl | jq -c '[.time_utc, .total_joules]'\n"
+	"\n"
+	"SIGINT and SIGTERM end the recording with its summary. Exit status: 0 done, 1 failed, 2 usage.";
+
+int options_parse(struct options *o, enum command command, int argc, char **argv, int *status)
+{
+	const struct argp common = { .options = common_options, .parser = parse_common };
+	const struct argp_child children[] = { { .argp = &common }, { 0 } };
+	const struct argp argp = {
+		.options = command == COMMAND_MONITOR ? monitor_options : NULL,
+		.parser = parse_command,
+		.args_doc = command == COMMAND_RUN ? "[--] COMMAND [ARGUMENT...]" : NULL,
+		.doc = command == COMMAND_RUN ? run_doc : monitor_doc,
+		.children = children,
+	};
+	struct parse p = { .o = o, .command = command };
+	error_t err;
+
+	*o = (struct options){ .interval_ms = INTERVAL_DEFAULT_MS, .backend = "auto", .energy = "auto" };
+	argv[0] = (char *)"schedwatt"; /* getopt begins its messages with it */
+	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, &p);
+	if (p.helped) {
+		*status = p.status;
+		return -ECANCELED;
+	}
+	if (err == ENOMEM) {
+		*status = command == COMMAND_RUN ? EXIT_RUN_FAILED : EXIT_FAILED;
+		return -ENOMEM;
+	}
+	if (err || check(o, command)) {
+		*status = EXIT_USAGE;
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void options_free(struct options *o)
+{
+	for (size_t i = 0; i < o->n_labels; i++)
+		free((char *)o->labels[i].key); /* key and value are one piece */
+	free(o->labels);
+	*o = (struct options){ 0 };
+}
+
+void options_to_library(const struct options *o, struct sw_options *lib)
+{
+	*lib = (struct sw_options){
+		.sz = sizeof(*lib),
+		.interval_ms = o->interval_ms,
+		.backend = o->backend,
+		.energy = o->energy,
+		.policy = o->policy,
+		.strict = o->strict,
+		.baseline_uw = o->n_baseline ? o->baseline_uw : NULL,
+		.n_baseline = o->n_baseline,
+		.model_idle_uw = o->model_idle_uw,
+		.model_max_uw = o->model_max_uw,
+		.slots = o->slots,
+		.hook = o->hook,
+		.sysfs = o->sysfs,
+		.procfs = o->procfs,
+	};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options of `run` and `monitor`. */
+#ifndef SW_CLI_OPTIONS_H
+#define SW_CLI_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schedwatt.h"
+#include "sink.h"
+
+/* Which command's options to parse. */
+enum command {
+	COMMAND_RUN,
+	COMMAND_MONITOR,
+};
+
+struct options {
+	uint32_t interval_ms;
+	uint64_t duration_ns;     /* 0: until a signal */
+	const char *output;       /* -o, or NULL */
+	const struct sink *sink;  /* -f, or NULL */
+	const char *backend;      /* "auto" or a name */
+	const char *energy;       /* "auto" or a name */
+	uint32_t policy;          /* enum sw_policy */
+	uint32_t hook;            /* enum sw_hook */
+	uint32_t slots;           /* 0: chosen by the library */
+	uint32_t strict;
+	uint64_t baseline_uw[SW_DOMAINS_MAX];
+	size_t n_baseline;
+	uint64_t model_idle_uw; /* both 0: the model's defaults */
+	uint64_t model_max_uw;
+	const char *sysfs;
+	const char *procfs;
+	struct label *labels; /* ours; keys and values too */
+	size_t n_labels;
+	char **command; /* run: points into the argument vector; otherwise NULL */
+};
+
+/*
+ * Parse `argv` (argv[0] is the command's name). Fills *o, which options_free() takes in any case. 0: go on. Otherwise
+ * all is said, and *status is what to exit with: EXIT_USAGE, or after --help EXIT_DONE or EXIT_FAILED.
+ */
+int options_parse(struct options *o, enum command command, int argc, char **argv, int *status);
+void options_free(struct options *o);
+
+/* The library's options, of which pointers lead into *o. The caller sets the target and where errors go. */
+void options_to_library(const struct options *o, struct sw_options *lib);
+
+#endif

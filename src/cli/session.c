@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the way from the library's reports through a sink to an output. Must not know: when a recording ends, or what
+ * a report holds. Relies on: schedwatt.h, which says how long each report lives.
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+
+int session_output(struct session *s, const struct options *o, bool always)
+{
+	*s = (struct session){ .options = o, .out.fd = -1, .stop_fd = -1 };
+	if (!always && !o->sink && !o->output)
+		return 0;
+	s->sink = o->sink ? o->sink : always ? &sink_text : &sink_jsonl;
+	return output_open(&s->out, o->output ? o->output : "-");
+}
+
+int session_open(struct session *s, int32_t pid)
+{
+	struct sw_options lib;
+	char error[1024] = "";
+	int err;
+
+	options_to_library(s->options, &lib);
+	lib.target = pid ? SW_TARGET_PIDS : SW_TARGET_HOST;
+	lib.pids = pid ? &pid : NULL;
+	lib.n_pids = pid ? 1 : 0;
+	lib.error = error;
+	lib.error_size = sizeof(error);
+	err = sw_monitor_open(&lib, &s->monitor);
+	if (err < 0) {
+		message_error("%s", error[0] ? error : strerror(-err));
+		s->failed = true;
+		return err;
+	}
+	s->recording = (struct recording){
+		.header = sw_monitor_header(s->monitor),
+		.host = uname(&s->names) == 0 ? s->names.nodename : NULL,
+		.slurm_job_id = getenv("SLURM_JOB_ID"),
+		.command = s->options->command,
+		.labels = s->options->labels,
+		.n_labels = s->options->n_labels,
+	};
+	return 0;
+}
+
+static int monitor_failed(struct session *s, const char *what, int err)
+{
+	const char *words = sw_monitor_error(s->monitor);
+
+	message_error("%s: %s", what, words && words[0] ? words : strerror(-err));
+	s->failed = true;
+	return err;
+}
+
+int session_begin(struct session *s)
+{
+	int err = sw_monitor_begin(s->monitor);
+
+	return err < 0 ? monitor_failed(s, "cannot begin the recording", err) : 0;
+}
+
+/* What the sink left in s->buf, as one write. */
+static void write_record(struct session *s)
+{
+	output_write(&s->out, &s->buf, s->stop_fd); /* says and keeps what goes wrong */
+	buf_clear(&s->buf);
+}
+
+static bool has_records(const struct session *s)
+{
+	return s->out.fd >= 0 && !s->out.err;
+}
+
+void session_header(struct session *s)
+{
+	if (!has_records(s))
+		return;
+	s->sink->header(&s->recording, &s->buf);
+	write_record(s);
+}
+
+static void take_report(struct session *s, const struct sw_report *report)
+{
+	s->recorded_ns = report->t_ns - s->recording.header->started_ns;
+	if (!has_records(s))
+		return;
+	s->sink->sample(&s->recording, report, &s->buf);
+	write_record(s);
+}
+
+int session_step(struct session *s)
+{
+	const struct sw_report *report = NULL;
+	int r = sw_monitor_step(s->monitor, &report);
+
+	if (r < 0)
+		return monitor_failed(s, "cannot read a window", r);
+	if (r > 0)
+		take_report(s, report);
+	return 0;
+}
+
+int session_finish(struct session *s)
+{
+	const struct sw_report *report = NULL;
+	int r = sw_monitor_finish(s->monitor, &report);
+
+	if (r < 0)
+		return monitor_failed(s, "cannot read the last window", r);
+	if (r > 0)
+		take_report(s, report);
+	return 0;
+}
+
+void session_summary(struct session *s, struct output *extra)
+{
+	const struct sw_summary *summary = NULL;
+	int err = sw_monitor_summary(s->monitor, &summary);
+
+	if (err < 0) {
+		monitor_failed(s, "cannot sum the recording up", err);
+		return;
+	}
+	if (has_records(s)) {
+		s->sink->summary(&s->recording, summary, &s->buf);
+		write_record(s);
+	}
+	if (!extra)
+		return;
+	sink_text.summary(&s->recording, summary, &s->buf);
+	output_write(extra, &s->buf, -1);
+	buf_clear(&s->buf);
+}
+
+void session_close(struct session *s)
+{
+	sw_monitor_close(s->monitor);
+	s->monitor = NULL;
+	output_close(&s->out);
+	buf_free(&s->buf);
+}

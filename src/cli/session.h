@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One recording: a monitor, and the sink and output that its reports go to. Says what fails. */
+#ifndef SW_CLI_SESSION_H
+#define SW_CLI_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/utsname.h>
+
+#include "options.h"
+#include "output.h"
+
+struct session {
+	const struct options *options;
+	const struct sink *sink; /* NULL: no records */
+	struct output out;       /* fd -1: no records */
+	struct buf buf;
+	struct sw_monitor *monitor;
+	struct recording recording;
+	struct utsname names;
+	uint64_t recorded_ns; /* up to the end of the last window */
+	int stop_fd;          /* see output_write() */
+	bool failed;          /* the monitor has failed, which was said; out.err tells of the output */
+};
+
+/*
+ * Choose sink and output: records are written with -f or -o, or always (to stdout, as text unless -f) when `always`.
+ * Opens the output. 0 or -errno; session_close() takes *s in any case.
+ */
+int session_output(struct session *s, const struct options *o, bool always);
+
+/* Open the monitor on one process's tree, or with pid 0 on the whole host. 0 or -errno. */
+int session_open(struct session *s, int32_t pid);
+
+/* Set the first boundary. 0 or -errno. */
+int session_begin(struct session *s);
+
+/* Write the header. A failing write stops the records, not the recording; s->out.err tells. */
+void session_header(struct session *s);
+
+/* Close and write the window that is due; finish: the current one, ahead of its time. 0, or -errno of the monitor. */
+int session_step(struct session *s);
+int session_finish(struct session *s);
+
+/* Write the summary to the records; then, unless `extra` is NULL, as text to `extra`. */
+void session_summary(struct session *s, struct output *extra);
+
+void session_close(struct session *s);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A sink turns const reports into text. It computes nothing but units (nJ to J, a mean power, a share in per cent),
+ * keeps no state, and does not know where its text goes.
+ */
+#ifndef SW_CLI_SINK_H
+#define SW_CLI_SINK_H
+
+#include <stddef.h>
+
+#include "buf.h"
+#include "schedwatt.h"
+
+struct label {
+	const char *key;
+	const char *value;
+};
+
+/* What a recording is, as far as the command knows it and the library does not. */
+struct recording {
+	const struct sw_header *header;
+	const char *host;         /* nodename, or NULL */
+	const char *slurm_job_id; /* or NULL */
+	char *const *command;     /* run: its argument vector, NULL at the end; otherwise NULL */
+	const struct label *labels;
+	size_t n_labels;
+};
+
+/* Each function appends whole lines to `out`; what fails is in out->err. */
+struct sink {
+	const char *name;
+	void (*header)(const struct recording *rec, struct buf *out);
+	void (*sample)(const struct recording *rec, const struct sw_report *report, struct buf *out);
+	void (*summary)(const struct recording *rec, const struct sw_summary *summary, struct buf *out);
+};
+
+extern const struct sink sink_jsonl; /* the records of schema schedwatt/1 */
+extern const struct sink sink_text;  /* for people: UTF-8, at most 100 columns */
+
+#endif

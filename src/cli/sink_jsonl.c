@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the records of schema schedwatt/1, their fields and the order of them. Must not know: where they are written,
+ * or how a number came about. Relies on: README, "Records"; a field that is not known is null, and one that cannot be
+ * filled yet is left out, which readers allow for.
+ */
+#include "sink.h"
+
+#include "json.h"
+
+static void add_refusals(int *err, struct json_object *in, const char *key, const char *what,
+			 const struct sw_refusal *refusals, size_t n)
+{
+	struct json_object *list = record_array(err, in, key);
+
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *refusal = record_object(err, list, NULL);
+
+		record_text(err, refusal, what, refusals[i].name);
+		record_text(err, refusal, "reason", refusals[i].reason);
+	}
+}
+
+static void add_target(int *err, struct json_object *in, const struct sw_header *h)
+{
+	struct json_object *target = record_object(err, in, "target"), *pids;
+
+	record_text(err, target, "kind", h->target == SW_TARGET_HOST ? "host" : "pids");
+	if (h->target != SW_TARGET_PIDS)
+		return;
+	pids = record_array(err, target, "pids");
+	for (size_t i = 0; i < h->n_pids; i++)
+		record_int(err, pids, NULL, h->pids[i]);
+}
+
+static void add_zones(int *err, struct json_object *in, const struct sw_header *h)
+{
+	struct json_object *zones = record_array(err, in, "zones");
+
+	for (size_t i = 0; i < h->n_zones; i++) {
+		const struct sw_zone *z = &h->zones[i];
+		struct json_object *zone = record_object(err, zones, NULL);
+
+		record_text(err, zone, "name", z->name);
+		record_count(err, zone, "package", z->package < 0 ? SW_ABSENT : z->package);
+		record_text(err, zone, "parent", z->parent);
+		if (z->range_nj == SW_ABSENT)
+			record_null(err, zone, "range_uj");
+		else
+			record_decimal(err, zone, "range_uj", z->range_nj, 3);
+		record_bool(err, zone, "counted", z->counted);
+		record_text(err, zone, "problem", z->problem);
+	}
+}
+
+static void add_environment(int *err, struct json_object *in, const struct recording *rec)
+{
+	struct json_object *environment = record_object(err, in, "environment"), *command;
+
+	if (rec->command) {
+		command = record_array(err, environment, "command");
+		for (char *const *arg = rec->command; *arg; arg++)
+			record_text(err, command, NULL, *arg);
+	} else {
+		record_null(err, environment, "command");
+	}
+	record_text(err, environment, "slurm_job_id", rec->slurm_job_id);
+}
+
+/* Said on every record: what stands behind its numbers. */
+static void add_quality(int *err, struct json_object *in, const struct sw_header *h)
+{
+	record_text(err, in, "attribution_backend", h->backend);
+	record_text(err, in, "attribution_quality", h->backend_quality);
+	record_text(err, in, "energy_source", h->energy_source);
+	record_text(err, in, "energy_quality", h->energy_quality);
+}
+
+static void jsonl_header(const struct recording *rec, struct buf *out)
+{
+	const struct sw_header *h = rec->header;
+	struct json_object *record, *list;
+	int err = 0;
+
+	record = record_new(&err, "header");
+	record_text(&err, record, "schema", "schedwatt/1");
+	record_text(&err, record, "version", h->version);
+	record_time(&err, record, "started_at", h->started_utc_ns);
+	record_uint(&err, record, "started_ns", h->started_ns);
+	record_text(&err, record, "host", rec->host);
+	record_text(&err, record, "kernel", h->kernel);
+	record_text(&err, record, "cpu_model", h->cpu_model);
+	record_uint(&err, record, "cpus", h->cpus);
+	record_uint(&err, record, "packages", h->packages);
+	record_uint(&err, record, "domains", h->domains);
+	add_target(&err, record, h);
+	record_uint(&err, record, "interval_ms", h->interval_ms);
+	add_quality(&err, record, h);
+	record_text(&err, record, "hook", h->hook);
+	record_uint(&err, record, "slots", h->slots);
+	add_refusals(&err, record, "backend_refusals", "backend", h->backend_refusals, h->n_backend_refusals);
+	add_refusals(&err, record, "energy_refusals", "source", h->energy_refusals, h->n_energy_refusals);
+	add_zones(&err, record, h);
+	record_text(&err, record, "attribution_policy", h->policy);
+	list = record_array(&err, record, "baseline_watts");
+	for (size_t i = 0; i < h->n_baseline; i++)
+		record_udecimal(&err, list, NULL, h->baseline_uw[i], 6);
+	add_environment(&err, record, rec);
+	list = record_object(&err, record, "labels");
+	for (size_t i = 0; i < rec->n_labels; i++)
+		record_text(&err, list, rec->labels[i].key, rec->labels[i].value);
+	record_finish(err, record, out);
+}
+
+static void add_lost(int *err, struct json_object *in, const uint64_t *lost_by_kind_ns)
+{
+	struct json_object *kinds = record_object(err, in, "lost_by_kind_ns");
+
+	for (uint32_t kind = 0; kind < SW_LOST_KINDS; kind++)
+		record_uint(err, kinds, sw_lost_name(kind), lost_by_kind_ns[kind]);
+}
+
+static void add_by_domain(int *err, struct json_object *in, const uint64_t *oncpu_by_domain_ns, uint32_t domains)
+{
+	struct json_object *list;
+
+	if (domains < 2 || !oncpu_by_domain_ns)
+		return;
+	list = record_array(err, in, "oncpu_ns_by_domain");
+	for (uint32_t i = 0; i < domains; i++)
+		record_uint(err, list, NULL, oncpu_by_domain_ns[i]);
+}
+
+static void add_processes(int *err, struct json_object *in, const struct sw_header *h,
+			  const struct sw_process *processes, size_t n)
+{
+	struct json_object *list = record_array(err, in, "processes");
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sw_process *p = &processes[i];
+		struct json_object *process = record_object(err, list, NULL);
+
+		record_int(err, process, "pid", p->pid);
+		record_uint(err, process, "start_boottime_ns", p->start_boottime_ns);
+		record_int(err, process, "ppid", p->ppid);
+		record_text(err, process, "comm", p->comm);
+		record_uint(err, process, "oncpu_ns", p->oncpu_ns);
+		add_by_domain(err, process, p->oncpu_by_domain_ns, h->domains);
+		record_joules(err, process, "joules", p->nj);
+		record_bool(err, process, "exited", p->exited);
+	}
+}
+
+static void add_domains(int *err, struct json_object *in, const struct sw_report *r)
+{
+	struct json_object *list;
+
+	if (r->n_domains < 2)
+		return;
+	list = record_array(err, in, "domains");
+	for (size_t i = 0; i < r->n_domains; i++) {
+		struct json_object *domain = record_object(err, list, NULL);
+
+		record_uint(err, domain, "busy_ns", r->domains[i].busy_ns);
+		record_uint(err, domain, "idle_ns", r->domains[i].idle_ns);
+		record_uint(err, domain, "lost_ns", r->domains[i].lost_ns);
+		record_joules(err, domain, "joules", r->domains[i].nj);
+	}
+}
+
+static void jsonl_sample(const struct recording *rec, const struct sw_report *r, struct buf *out)
+{
+	const struct sw_header *h = rec->header;
+	struct json_object *record, *nested;
+	int err = 0;
+
+	record = record_new(&err, "sample");
+	record_uint(&err, record, "seq", r->seq);
+	record_uint(&err, record, "t_ns", r->t_ns);
+	record_time(&err, record, "time_utc", r->time_utc_ns);
+	record_uint(&err, record, "window_ns", r->window_ns);
+	add_quality(&err, record, h);
+	record_joules(&err, record, "total_joules", r->energy.total_nj);
+	record_joules(&err, record, "package_joules", r->package_nj);
+	record_joules(&err, record, "dram_joules", r->dram_nj);
+	record_joules(&err, record, "platform_joules", r->platform_nj);
+	nested = record_object(&err, record, "zone_joules");
+	for (size_t i = 0; i < h->n_zones; i++)
+		record_joules(&err, nested, h->zones[i].name, r->zone_nj[i]);
+	record_joules(&err, record, "energy_uncertainty_joules", r->uncertainty_nj);
+	record_joules(&err, record, "proc_attributed_joules", r->energy.proc_nj);
+	record_joules(&err, record, "other_joules", r->energy.other_nj);
+	record_joules(&err, record, "idle_joules", r->energy.idle_nj);
+	record_joules(&err, record, "unattributed_joules", r->energy.unattributed_nj);
+	record_uint(&err, record, "proc_oncpu_ns", r->proc_oncpu_ns);
+	record_uint(&err, record, "other_oncpu_ns", r->other_oncpu_ns);
+	record_uint(&err, record, "idle_ns", r->idle_ns);
+	record_uint(&err, record, "lost_ns", r->lost_ns);
+	add_lost(&err, record, r->lost_by_kind_ns);
+	record_count(&err, record, "recursion_misses", r->recursion_misses);
+	record_uint(&err, record, "offline_ns", r->offline_ns);
+	add_domains(&err, record, r);
+	nested = record_array(&err, record, "window_flags");
+	for (uint32_t bit = 0; bit < SW_FLAGS; bit++) {
+		if (r->flags & UINT32_C(1) << bit)
+			record_text(&err, nested, NULL, sw_flag_name(bit));
+	}
+	add_processes(&err, record, h, r->processes, r->n_processes);
+	record_finish(err, record, out);
+}
+
+static void add_parts(int *err, struct json_object *in, const struct sw_energy *e)
+{
+	record_joules(err, in, "proc_attributed_joules", e->proc_nj);
+	record_joules(err, in, "other_joules", e->other_nj);
+	record_joules(err, in, "idle_joules", e->idle_nj);
+	record_joules(err, in, "unattributed_joules", e->unattributed_nj);
+}
+
+static void jsonl_summary(const struct recording *rec, const struct sw_summary *s, struct buf *out)
+{
+	const struct sw_header *h = rec->header;
+	int err = 0, policy = sw_policy_parse(h->policy);
+	struct json_object *record, *nested;
+
+	record = record_new(&err, "summary");
+	add_quality(&err, record, h);
+	record_text(&err, record, "attribution_policy", h->policy);
+	if (policy >= 0) {
+		record_joules(&err, record, "total_joules", s->energy[policy].total_nj);
+		add_parts(&err, record, &s->energy[policy]);
+	}
+	record_joules(&err, record, "total_uncertainty_joules", s->total_uncertainty_nj);
+	record_joules(&err, record, "proc_attributed_uncertainty_joules", s->proc_uncertainty_nj);
+	nested = record_object(&err, record, "policies");
+	for (uint32_t i = 0; i < SW_POLICIES; i++)
+		add_parts(&err, record_object(&err, nested, sw_policy_name(i)), &s->energy[i]);
+	record_udecimal(&err, record, "duration_s", s->duration_ns, 9);
+	record_uint(&err, record, "samples", s->samples);
+	record_uint(&err, record, "windows_without_energy", s->windows_without_energy);
+	nested = record_object(&err, record, "windows_flagged");
+	for (uint32_t bit = 0; bit < SW_FLAGS; bit++)
+		record_uint(&err, nested, sw_flag_name(bit), s->windows_flagged[bit]);
+	record_uint(&err, record, "proc_oncpu_ns", s->proc_oncpu_ns);
+	record_uint(&err, record, "other_oncpu_ns", s->other_oncpu_ns);
+	record_uint(&err, record, "idle_ns", s->idle_ns);
+	record_uint(&err, record, "lost_ns", s->lost_ns);
+	add_lost(&err, record, s->lost_by_kind_ns);
+	record_count(&err, record, "recursion_misses", s->recursion_misses);
+	record_uint(&err, record, "offline_ns", s->offline_ns);
+	record_uint(&err, record, "processes_seen", s->processes_seen);
+	record_uint(&err, record, "processes_alive", s->processes_alive);
+	record_uint(&err, record, "processes_folded", s->processes_folded);
+	add_processes(&err, record, h, s->processes, s->n_processes);
+	nested = record_array(&err, record, "comms");
+	for (size_t i = 0; i < s->n_comms; i++) {
+		struct json_object *comm = record_object(&err, nested, NULL);
+
+		record_text(&err, comm, "comm", s->comms[i].comm);
+		record_uint(&err, comm, "processes", s->comms[i].processes);
+		record_uint(&err, comm, "oncpu_ns", s->comms[i].oncpu_ns);
+		record_joules(&err, comm, "joules", s->comms[i].nj);
+	}
+	record_finish(err, record, out);
+}
+
+const struct sink sink_jsonl = { "jsonl", jsonl_header, jsonl_sample, jsonl_summary };

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the life of the command: fork, hold, exec, signals, end. Must not know: why it is run.
+ * Relies on: signalfd(2) (ssi_code tells the terminal's signals, which the whole process group has already, from
+ * those sent to us alone), execvp(3), pipe(7). The child stays in our process group, so that the terminal and job
+ * control treat both as one.
+ */
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "message.h"
+
+static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+
+/* What the child gets back before it runs. */
+struct inherited {
+	sigset_t mask;
+	struct sigaction child_action;
+};
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void __attribute__((noreturn)) run_child(char *const argv[], int go_fd, int error_fd,
+						const struct inherited *inherited)
+{
+	ssize_t n;
+	char go;
+	int err;
+
+	do
+		n = read(go_fd, &go, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1) /* whoever held us has died or given up */
+		_exit(EXIT_RUN_FAILED);
+	sigaction(SIGCHLD, &inherited->child_action, NULL);
+	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+	execvp(argv[0], argv);
+	err = errno;
+	do
+		n = write(error_fd, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+int spawn_hold(struct spawn *s, char *const argv[])
+{
+	struct sigaction default_action = { .sa_handler = SIG_DFL };
+	int go[2] = { -1, -1 }, error[2] = { -1, -1 }, err;
+	struct inherited inherited;
+	sigset_t set;
+
+	*s = (struct spawn){ .go_fd = -1, .error_fd = -1, .signal_fd = -1 };
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(&set, forwarded[i]);
+	/* Where SIGCHLD is ignored, the kernel reaps children by itself and their status is lost. */
+	if (sigprocmask(SIG_BLOCK, &set, &inherited.mask) ||
+	    sigaction(SIGCHLD, &default_action, &inherited.child_action))
+		return -errno;
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signal_fd < 0 || pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
+		err = -errno;
+		goto out;
+	}
+	s->pid = fork();
+	if (s->pid < 0) {
+		err = -errno;
+		s->pid = 0;
+		goto out;
+	}
+	if (s->pid == 0) {
+		close(go[1]); /* or it would keep itself waiting */
+		run_child(argv, go[0], error[1], &inherited);
+	}
+	s->go_fd = go[1];
+	s->error_fd = error[0];
+	go[1] = error[0] = -1;
+	err = 0;
+out:
+	close_fd(&go[0]);
+	close_fd(&go[1]);
+	close_fd(&error[0]);
+	close_fd(&error[1]);
+	return err;
+}
+
+int spawn_asked_to_end(const struct spawn *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			return (int)info.ssi_signo;
+	}
+	return 0;
+}
+
+int spawn_release(struct spawn *s)
+{
+	int err = 0;
+	ssize_t n;
+
+	do
+		n = write(s->go_fd, "", 1);
+	while (n < 0 && errno == EINTR);
+	/* A failed write means that the child is dead already; its status tells how. */
+	close_fd(&s->go_fd);
+	do
+		n = read(s->error_fd, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	close_fd(&s->error_fd);
+	return n == sizeof(err) ? -err : 0;
+}
+
+void spawn_forward(const struct spawn *s, const struct signalfd_siginfo *info)
+{
+	int signal = (int)info->ssi_signo;
+
+	if (!s->pid || signal == SIGCHLD)
+		return;
+	/* From the terminal: the child has it. */
+	if ((signal == SIGINT || signal == SIGQUIT) && info->ssi_code > 0)
+		return;
+	/* From the child itself, to its group: likewise. */
+	if (info->ssi_code == SI_USER && info->ssi_pid == (uint32_t)s->pid)
+		return;
+	kill(s->pid, signal);
+}
+
+bool spawn_ended(struct spawn *s)
+{
+	if (!s->pid)
+		return true;
+	if (waitpid(s->pid, &s->status, WNOHANG) != s->pid)
+		return false;
+	s->pid = 0;
+	return true;
+}
+
+void spawn_wait(struct spawn *s)
+{
+	struct pollfd fd = { .fd = s->signal_fd, .events = POLLIN };
+	struct signalfd_siginfo info;
+
+	while (!spawn_ended(s)) {
+		poll(&fd, 1, -1);
+		while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
+			spawn_forward(s, &info);
+	}
+}
+
+int spawn_exit_status(const struct spawn *s)
+{
+	return WIFSIGNALED(s->status) ? EXIT_SIGNAL + WTERMSIG(s->status) : WEXITSTATUS(s->status);
+}
+
+void spawn_end(struct spawn *s)
+{
+	if (s->pid && s->go_fd >= 0) {
+		close_fd(&s->go_fd);
+		while (waitpid(s->pid, &s->status, 0) < 0 && errno == EINTR)
+			;
+		s->pid = 0;
+	}
+	close_fd(&s->go_fd);
+	close_fd(&s->error_fd);
+	close_fd(&s->signal_fd);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A command that is started, but held before its first instruction until everything watches it. */
+#ifndef SW_CLI_SPAWN_H
+#define SW_CLI_SPAWN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+
+struct spawn {
+	pid_t pid;     /* 0: none, or reaped */
+	int go_fd;     /* closing it without a byte written ends the held child */
+	int error_fd;  /* how execvp() failed; end of file when it did not */
+	int signal_fd; /* signals to us, and SIGCHLD */
+	int status;    /* wait status once reaped */
+};
+
+/* Fork and hold. Blocks the signals of signal_fd, for good. 0 or -errno; spawn_end() takes *s in any case. */
+int spawn_hold(struct spawn *s, char *const argv[]);
+
+/* The signal that asks us to end and that has come already, or 0; for the time before spawn_release(). */
+int spawn_asked_to_end(const struct spawn *s);
+
+/* Let it go. 0 when the command runs, or the -errno of execvp(). */
+int spawn_release(struct spawn *s);
+
+/* Pass a signal that came to us on to the child. */
+void spawn_forward(const struct spawn *s, const struct signalfd_siginfo *info);
+
+/* Has it ended? Then it is reaped and s->status is set. A stopped child has not. Never waits. */
+bool spawn_ended(struct spawn *s);
+
+/* Wait for its end, passing signals on. */
+void spawn_wait(struct spawn *s);
+
+/* What a shell would give for s->status: the exit status, or 128 + signal. */
+int spawn_exit_status(const struct spawn *s);
+
+/* End a child that is still held, reap it, close everything. A released child is left alone. */
+void spawn_end(struct spawn *s);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the header of a recording. Must not know: windows. Relies on uname(2), /proc/cpuinfo.
+ */
+#include "header.h"
+
+#include "../base/root.h"
+#include "meter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+void sw_refuse(const char *name, const char *reason, void *ctx)
+{
+	struct sw_refusals *r = ctx;
+	struct sw_refusal *list = realloc(r->list, (r->n + 1) * sizeof(*list));
+	char *copy = strdup(reason);
+
+	if (list)
+		r->list = list;
+	if (!list || !copy) {
+		free(copy);
+		r->err = -ENOMEM;
+		return;
+	}
+	r->list[r->n++] = (struct sw_refusal){.name = name, .reason = copy};
+}
+
+static void free_refusals(struct sw_refusals *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		free((char *)r->list[i].reason);
+	free(r->list);
+	*r = (struct sw_refusals){0};
+}
+
+/* "model name" of x86; other architectures have no such line, and then there is none. */
+static void read_cpu_model(int procfs_fd, char *to, size_t size)
+{
+	static const char key[] = "\nmodel name";
+	char text[4096], *at;
+	ssize_t n = sw_file_read_start(procfs_fd, "cpuinfo", text, sizeof(text));
+
+	to[0] = '\0';
+	at = n > 0 ? strstr(text, key) : NULL;
+	at = at ? strchr(at + 1, ':') : NULL;
+	if (at)
+		snprintf(to, size, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+}
+
+static void *copy_of(const void *from, size_t size, int *err)
+{
+	void *to = size ? malloc(size) : NULL;
+
+	if (size && !to)
+		*err = -ENOMEM;
+	return to ? memcpy(to, from, size) : NULL;
+}
+
+static int fill_zones(struct sw_header_store *s, const struct sw_energy_source *source)
+{
+	struct sw_header *h = &s->header;
+
+	if (!source || !source->n_zones)
+		return 0;
+	s->zones = calloc(source->n_zones, sizeof(*s->zones));
+	if (!s->zones)
+		return -ENOMEM;
+	for (size_t i = 0; i < source->n_zones; i++) {
+		const struct sw_zone_info *z = &source->zones[i];
+
+		s->zones[i] = (struct sw_zone){
+			.name = z->name,
+			.domain = z->domain,
+			.package = z->package,
+			.parent = z->parent,
+			.range_nj = z->range_uj && z->range_uj <= INT64_MAX / 1000 ? (int64_t)z->range_uj * 1000 : SW_ABSENT,
+			.counted = sw_zone_counts(z),
+			.problem = z->problem,
+		};
+	}
+	h->zones = s->zones;
+	h->n_zones = source->n_zones;
+	return 0;
+}
+
+int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, const struct sw_topology *topology,
+		   const struct sw_cpu_backend *backend, const struct sw_energy_source *source, int procfs_fd)
+{
+	struct sw_header *h = &s->header;
+	struct utsname name;
+	int err = s->backend.err ? s->backend.err : s->energy.err;
+
+	if (!uname(&name))
+		snprintf(s->kernel, sizeof(s->kernel), "%s", name.release);
+	read_cpu_model(procfs_fd, s->cpu_model, sizeof(s->cpu_model));
+	s->pids = copy_of(options->pids, options->n_pids * sizeof(*s->pids), &err);
+	s->baseline_uw = copy_of(options->baseline_uw, options->n_baseline * sizeof(*s->baseline_uw), &err);
+	*h = (struct sw_header){
+		.version = sw_version(),
+		.kernel = s->kernel,
+		.cpu_model = s->cpu_model[0] ? s->cpu_model : NULL,
+		.cpus = backend->cpus,
+		.packages = topology->n_packages,
+		.domains = topology->n_domains,
+		.interval_ms = options->interval_ms,
+		.target = options->target,
+		.pids = s->pids,
+		.n_pids = options->n_pids,
+		.backend = backend->ops->name,
+		.backend_quality = backend->ops->quality,
+		.hook = backend->hook,
+		.energy_source = source ? source->ops->name : "none",
+		.energy_quality = source ? source->ops->quality : NULL,
+		.policy = sw_policy_name(options->policy),
+		.backend_refusals = s->backend.list,
+		.n_backend_refusals = s->backend.n,
+		.energy_refusals = s->energy.list,
+		.n_energy_refusals = s->energy.n,
+		.baseline_uw = s->baseline_uw,
+		.n_baseline = options->n_baseline,
+		.slots = backend->max_keys,
+	};
+	return err ? err : fill_zones(s, source);
+}
+
+void sw_header_free(struct sw_header_store *s)
+{
+	free_refusals(&s->backend);
+	free_refusals(&s->energy);
+	free(s->pids);
+	free(s->baseline_uw);
+	free(s->zones);
+	*s = (struct sw_header_store){0};
+}

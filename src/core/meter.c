@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the readings of all zones and the counters behind them. Must not know: tasks, windows' lengths.
+ */
+#include "meter.h"
+
+#include "../base/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No package or its memory draws more: what bounds the time in which a counter may wrap. */
+#define GREATEST_POWER_UW 1000000000ULL
+
+int sw_meter_init(struct sw_meter *m, struct sw_energy_source *source)
+{
+	*m = (struct sw_meter){.source = source, .n_zones = source ? source->n_zones : 0};
+	m->counters = calloc(m->n_zones + 1, sizeof(*m->counters));
+	m->values = calloc(m->n_zones + 1, sizeof(*m->values));
+	m->points = calloc(m->n_zones + 1, sizeof(*m->points));
+	if (!m->counters || !m->values || !m->points) {
+		sw_meter_free(m);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < m->n_zones; i++) {
+		struct sw_counter *c = &m->counters[i];
+
+		c->range_uj = source->zones[i].range_uj;
+		c->max_gap_ns = 2 * sw_counter_max_gap_ns(c->range_uj, GREATEST_POWER_UW);
+		/* half of it between two readings, so that one that comes late still counts */
+		if (c->max_gap_ns && (!m->max_gap_ns || c->max_gap_ns / 2 < m->max_gap_ns))
+			m->max_gap_ns = c->max_gap_ns / 2;
+	}
+	return 0;
+}
+
+void sw_meter_free(struct sw_meter *m)
+{
+	if (m->source)
+		m->source->ops->close(m->source);
+	free(m->counters);
+	free(m->values);
+	free(m->points);
+	*m = (struct sw_meter){0};
+}
+
+bool sw_meter_is_modelled(const struct sw_meter *m)
+{
+	return m->source && !strcmp(m->source->ops->quality, "modelled");
+}
+
+bool sw_zone_counts(const struct sw_zone_info *zone)
+{
+	return (zone->role == SW_ROLE_PACKAGE || zone->role == SW_ROLE_DRAM) && !zone->twin && !zone->problem;
+}
+
+void sw_meter_read(struct sw_meter *m, const struct sw_busy *busy, struct sw_energy_point *point)
+{
+	bool slept;
+
+	point->begin_ns = sw_now_ns();
+	point->asleep_ns = sw_boottime_ns() - point->begin_ns;
+	if (m->source)
+		m->source->ops->read(m->source, busy, m->values);
+	point->end_ns = sw_now_ns();
+	/* a suspend of less than a millisecond is the two clocks being read one after the other */
+	slept = m->last_ns && point->asleep_ns > m->asleep_ns + 1000000;
+	for (size_t i = 0; i < m->n_zones; i++) {
+		struct sw_counter *c = &m->counters[i];
+
+		sw_counter_add(c, &m->values[i], point->end_ns, slept);
+		m->points[i] = (struct sw_zone_point){
+			.sum_nj = c->sum_nj,
+			.breaks = c->breaks,
+			.readable = !m->values[i].status,
+		};
+	}
+	m->last_ns = point->end_ns;
+	m->asleep_ns = point->asleep_ns;
+}

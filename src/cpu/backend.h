@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a source of CPU time is and does: it returns cumulative numbers as they stood at a boundary. It never subtracts
+ * two windows, never prints, and knows nothing of energy but the table CPU → domain.
+ */
+#ifndef SW_CPU_BACKEND_H
+#define SW_CPU_BACKEND_H
+
+#include "../base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Who a task is. Identity is (start, tgid, tid); the rest describes it. Owned by the back end. */
+struct sw_task {
+	uint64_t start_boottime_ns;
+	uint64_t leader_start_boottime_ns; /* of its process */
+	int32_t tgid;
+	int32_t tid;
+	int32_t ppid;
+	int32_t exit_code;
+	bool kernel_thread;
+	char comm[16];
+	char process_comm[16]; /* its leader's */
+};
+
+/* A task's time in one domain and one cgroup, since the back end first saw it there. */
+struct sw_cpu_row {
+	uint32_t key; /* small and dense; the same from `first` to `last`, then free for another */
+	bool first;   /* the key is new: what it stood for before is over */
+	bool last;    /* no more time will come under this key */
+	bool died;    /* with `last`: because the task ended (else its identity or place changed) */
+	uint16_t domain;
+	uint64_t cgroup_id; /* of cgroup v2 */
+	uint64_t oncpu_ns;  /* cumulative */
+	const struct sw_task *task; /* valid until the next read */
+};
+
+/* Cumulative since the start, by domain. */
+struct sw_cpu_domain {
+	uint64_t span_ns; /* CPUs × time since the first boundary: what tasks, idle, lost and offline add up to */
+	uint64_t idle_ns;
+	uint64_t other_ns;
+	uint64_t lost_slots_ns;
+	uint64_t lost_missed_ns;
+	uint64_t lost_other_ns;
+	uint64_t offline_ns;
+};
+
+/* What a back end says of a boundary. */
+struct sw_cpu_usage {
+	uint64_t t_ns; /* the boundary, in the back end's clock */
+	struct sw_cpu_row *rows;
+	size_t n_rows; /* only what was active since the last boundary */
+	struct sw_cpu_domain *domains;
+	uint64_t members_lost;  /* tasks of the tree that could not be marked, cumulative */
+	uint64_t late;          /* times a CPU saw a boundary too late, cumulative */
+	int64_t recursion_misses; /* or INT64_MIN */
+	bool unverified;        /* what each CPU really runs could not be checked */
+};
+
+struct sw_cpu_config {
+	const int16_t *domain_of; /* by possible CPU */
+	unsigned n_cpus;          /* possible */
+	unsigned n_domains;
+	const int32_t *pids; /* roots of trees, as the caller sees them; n_pids 0: the whole host */
+	size_t n_pids;
+	uint32_t slots; /* 0: by threads alive */
+	uint32_t hook;  /* enum sw_hook; 0: first that attaches */
+	int procfs_fd;
+	uint32_t drop_every; /* for tests: the program takes no notice of one switch in so many; 0: of all */
+};
+
+struct sw_cpu_backend;
+
+struct sw_cpu_ops {
+	const char *name;    /* "ebpf" */
+	const char *quality; /* "exact" or "coarse" */
+	int (*open)(const struct sw_cpu_config *config, struct sw_error *error, struct sw_cpu_backend **ret);
+	/* Announce the boundary that ends the current window, `lead_ns` from now; its time in *ret, and in *wake the same
+	 * moment in the caller's CLOCK_MONOTONIC. One that was announced and not read yet is drawn nearer, or stays. */
+	int (*announce)(struct sw_cpu_backend *b, uint64_t lead_ns, uint64_t *ret_t_ns, uint64_t *ret_wake_ns);
+	/* Read what stood at the announced boundary, which has passed. *ret lives until the next call. */
+	int (*read)(struct sw_cpu_backend *b, struct sw_error *error, const struct sw_cpu_usage **ret);
+	void (*close)(struct sw_cpu_backend *b); /* NULL is fine */
+};
+
+/* The head of every back end's own structure; set by open, then constant. */
+struct sw_cpu_backend {
+	const struct sw_cpu_ops *ops;
+	const char *hook;  /* how it is attached, or NULL */
+	uint32_t max_keys; /* keys are below this */
+	unsigned cpus;     /* whose time it accounts: those present */
+};
+
+extern const struct sw_cpu_ops sw_cpu_ebpf;
+
+/* How many CPUs the running kernel could ever have: the size of per-CPU tables. Or -errno, with the reason. */
+int sw_cpu_possible(struct sw_error *error);
+
+/*
+ * Open by name: "auto" (or NULL) takes the first that opens; each that refuses is told to `refused` with its reason.
+ * 0, -EINVAL (unknown name), or the error of the one named, or of the last tried.
+ */
+int sw_cpu_open(const char *name, const struct sw_cpu_config *config,
+		void (*refused)(const char *name, const char *reason, void *ctx), void *ctx, struct sw_error *error,
+		struct sw_cpu_backend **ret);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Inside of the ebpf back end: what its loader (ebpf.c) and its reader (ebpf_read.c) share. Nobody else includes it,
+ * but for the tests that look at the reader's own check.
+ */
+#ifndef SW_CPU_EBPF_H
+#define SW_CPU_EBPF_H
+
+#include <linux/types.h>
+
+#include "backend.h"
+#include "schedwatt_bpf.h"
+
+/* One more place for a CPU's time, beside swb's buckets: the CPU was off. Only user space knows of it. */
+enum { SW_OFFLINE = SWB_BUCKETS };
+
+/* What we keep of a slot. */
+struct sw_slot_state {
+	int64_t shift_ns;     /* to add to the slot's value: time that was reported here or there and went elsewhere */
+	uint64_t reported_ns; /* at the last boundary */
+	uint64_t acc_ns;      /* as first seen in this pass */
+	uint64_t running_ns;  /* of a stretch that has not ended, up to the boundary */
+	uint32_t epoch;       /* last one it was collected in */
+	uint8_t known;        /* handed out before */
+	uint8_t names;        /* swb_slot.names when `task` was filled */
+	struct sw_task task;
+};
+
+/* A stretch of a CPU's time: [origin, from) goes to `before`, what follows to `where`. */
+struct sw_stretch {
+	uint64_t origin_ns;
+	uint64_t from_ns;
+	uint32_t before;
+	uint32_t where;
+};
+
+/* A CPU's own state, copied whole. */
+struct sw_cpu_view {
+	struct swb_cpu state;
+	bool started;
+	bool online;
+	bool crossed;
+	bool unseen; /* it runs what no event said, and where its time goes cannot be told */
+	struct sw_stretch running; /* where it has not crossed */
+};
+
+/* A stretch that was open at a boundary, as we gave it away up to there. */
+struct sw_open_stretch {
+	bool valid;
+	uint64_t T;
+	uint64_t value_ns; /* what `where` held at T by our reckoning, without shifts */
+	uint32_t epoch;
+	struct sw_stretch stretch;
+};
+
+struct sw_ebpf_cpu {
+	bool present;
+	struct sw_open_stretch open;
+	int64_t shift_ns[SWB_BUCKETS + 1];
+	uint64_t reported_ns[SWB_BUCKETS + 1];
+	int64_t offline_ns;
+	struct sw_cpu_view view;
+};
+
+/* Time that was kept back at a late boundary, to be given out at the next. */
+struct sw_held {
+	uint32_t cpu;
+	uint32_t where;
+	uint64_t ns;
+};
+
+struct schedwatt_bpf;
+
+struct sw_ebpf {
+	struct sw_cpu_backend backend;
+	struct schedwatt_bpf *bpf;
+	struct bpf_link *links[3];
+	bool tree;
+	bool by_tid;
+	bool peeks; /* peek() could be loaded */
+	int switch_fd;
+	int snap_fd;
+	int peek_fd;
+	int online_fd; /* /sys/devices/system/cpu/online of the running kernel */
+
+	struct swb_cpu *cpus;   /* mapped, like the next two */
+	struct swb_slot *slots;
+	struct swb_cold *cold;
+	struct swb_global *global;
+	size_t cpus_size, slots_size, cold_size;
+	uint32_t n_slots;
+	unsigned n_cpus;
+	unsigned n_domains;
+	int16_t *domain_of;
+
+	uint32_t epoch;      /* that the announced boundary ends */
+	uint64_t T;          /* the announced boundary */
+	bool announced;      /* and not read yet */
+	uint64_t start_ns;   /* the first boundary; 0: none was read yet */
+	int64_t clock_ahead_ns; /* the program's CLOCK_MONOTONIC minus ours: not 0 in a time namespace */
+	uint64_t unlisted;   /* as last seen, summed */
+	uint64_t late;
+
+	struct sw_slot_state *state; /* by slot */
+	struct sw_ebpf_cpu *cpu;     /* by CPU */
+	uint32_t *active;            /* slots collected in this pass */
+	size_t n_active;
+	struct sw_held *held;
+	size_t n_held, held_capacity;
+	struct sw_cpu_row *rows;
+	size_t rows_capacity;
+	struct sw_cpu_domain *domains;
+	struct sw_cpu_usage usage;
+
+	/* The check that does not telescope: our value at T against the CPU's own, where it crossed T later. */
+	uint64_t check_compared;
+	uint64_t check_differ;
+	uint64_t check_missed; /* not comparable: a switch was missed in that stretch */
+};
+
+int sw_ebpf_read(struct sw_cpu_backend *b, struct sw_error *error, const struct sw_cpu_usage **ret);
+
+#endif

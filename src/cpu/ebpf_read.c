@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: reading what stood at a boundary, from the mapped state of CPUs that go on working, without waking any.
+ * Must not know: energy, windows (it returns cumulative numbers), how the program was attached.
+ * Relies on bpf/account.h, whose header says how stores are ordered.
+ *
+ * A CPU has either crossed the boundary T (it switched since; what it held at T it noted itself) or its stretch goes on
+ * (then the running task's part up to T is ours to compute, provisionally: the note that the CPU makes when the stretch
+ * ends says where it really went, and the difference is shifted so that totals stay true).
+ */
+#include "ebpf.h"
+
+#include "../base/root.h"
+#include "../base/parse.h"
+#include "../base/clock.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD_NS 50000 /* after T, so that every store of a switch before T can be seen */
+#define SETTLE_TRIES 3
+#define SETTLE_PAUSE_NS 20000
+
+#define once(x) (*(const volatile __typeof__(x) *)&(x))
+#define read_barrier() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void run_program(int fd, uint32_t flags, uint32_t cpu)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = flags, .cpu = cpu);
+
+	/* a failure shows in what the program would have written */
+	bpf_prog_test_run_opts(fd, &opts);
+}
+
+static void peek(struct sw_ebpf *b)
+{
+	if (b->peeks)
+		run_program(b->peek_fd, 0, 0);
+}
+
+/* The slot in which the program would find a task; 0 when it has none. */
+static uint32_t find_slot(const struct sw_ebpf *b, uint16_t domain, uint64_t task, uint32_t tid, uint64_t css)
+{
+	uint32_t mask = b->n_slots - 1, n, other = 0;
+	uint32_t first = b->tree ? (uint32_t)(task >> 12 ^ task >> 24) : tid;
+
+	for (unsigned way = 0; way < SWB_WAYS; way++) {
+		const struct swb_slot *s = &b->slots[n = (first + way * ((mask >> 3) + 1)) & mask];
+
+		if (n < SWB_FIRST_SLOT || once(s->task) != task || s->domain != domain)
+			continue;
+		if (!b->tree && s->tid != tid)
+			continue;
+		if (!b->peeks || s->css == css)
+			return n;
+		other = n; /* its cgroup changed while it runs: provisionally where it was */
+	}
+	return other;
+}
+
+/* Where a task's time goes on a CPU, as far as can be told from outside. -1: only the CPU itself can say. */
+static int place(const struct sw_ebpf *b, const struct swb_cpu *c, uint64_t task, uint32_t tid, uint64_t css)
+{
+	uint32_t n;
+
+	if (b->peeks ? !tid : task == c->idle_task)
+		return SWB_IDLE;
+	if (!b->peeks && !b->tree)
+		return -1;
+	n = find_slot(b, c->domain, task, tid, css);
+	if (n)
+		return n;
+	return b->tree ? SWB_OTHER : -1;
+}
+
+/* The running stretch of a CPU that has not crossed. False: only the CPU itself can say where it goes. */
+static bool place_running(const struct sw_ebpf *b, struct sw_cpu_view *v)
+{
+	const struct swb_cpu *c = &v->state;
+	uint64_t expected = c->running, seen = b->by_tid ? SWB_TID(c->seen_tid) : c->seen_task;
+	int where, before;
+
+	v->running = (struct sw_stretch){.origin_ns = c->since_ns, .from_ns = c->since_ns};
+	v->unseen = false;
+	if (!v->online) {
+		v->running.where = SW_OFFLINE;
+		return true;
+	}
+	if (!b->peeks || seen == expected) {
+		where = c->outside ? SWB_OTHER : place(b, c, b->peeks ? c->seen_task : expected, c->seen_tid, c->seen_css);
+		v->running.where = where;
+		return where >= 0;
+	}
+	where = place(b, c, c->seen_task, c->seen_tid, c->seen_css);
+	before = c->outside ? SWB_OTHER : place(b, c, expected, c->left_tid, c->left_css);
+	v->unseen = !c->left_ran_ns || where < 0 || before < 0;
+	if (v->unseen) {
+		v->running.where = SWB_LOST_MISSED;
+		return true;
+	}
+	v->running.before = before;
+	v->running.where = where;
+	v->running.from_ns = lower(c->since_ns + c->left_ran_ns, b->T > c->since_ns ? b->T : c->since_ns);
+	return true;
+}
+
+/* Copy a CPU's state as one. False when it would not settle, or only the CPU can say where its stretch goes. */
+static bool look(const struct sw_ebpf *b, unsigned cpu, struct sw_cpu_view *v)
+{
+	const struct swb_cpu *c = &b->cpus[cpu];
+
+	for (int i = 0; i < 1000; i++) {
+		uint64_t seq = once(c->seq);
+		bool placed = true;
+
+		read_barrier();
+		memcpy(&v->state, c, sizeof(v->state));
+		v->started = v->state.running && v->state.began_ns <= b->T;
+		v->crossed = (int32_t)(v->state.epoch - b->epoch) > 0;
+		v->unseen = false;
+		if (v->started && !v->crossed)
+			placed = place_running(b, v);
+		read_barrier();
+		if (!(seq & 1) && once(c->seq) == seq && v->state.seq == seq)
+			return placed;
+	}
+	return false;
+}
+
+static void view_cpu(struct sw_ebpf *b, unsigned cpu)
+{
+	struct sw_cpu_view *v = &b->cpu[cpu].view;
+	bool ok = look(b, cpu, v);
+
+	/* the kernel names the next task a moment before its event: a switch just then looks like a missed one */
+	for (int i = 0; i < SETTLE_TRIES && ok && v->unseen; i++) {
+		sw_sleep_until_ns(sw_now_ns() + SETTLE_PAUSE_NS);
+		peek(b);
+		ok = look(b, cpu, v);
+	}
+	for (int i = 0; i < SETTLE_TRIES && !ok; i++) {
+		run_program(b->snap_fd, BPF_F_TEST_RUN_ON_CPU, cpu);
+		ok = look(b, cpu, v);
+	}
+	if (!ok)
+		v->running.where = v->running.before = SWB_LOST_MISSED;
+}
+
+static int mark_online(unsigned cpu, void *ctx)
+{
+	struct sw_ebpf *b = ctx;
+
+	if (cpu < b->n_cpus)
+		b->cpu[cpu].view.online = true;
+	return 0;
+}
+
+static void read_online(struct sw_ebpf *b)
+{
+	char text[4096];
+	bool known = b->online_fd >= 0 && sw_fd_read(b->online_fd, text, sizeof(text)) > 0;
+
+	for (unsigned i = 0; i < b->n_cpus; i++)
+		b->cpu[i].view.online = !known;
+	if (known)
+		sw_parse_cpulist(text, UINT32_MAX, mark_online, b);
+}
+
+static void shift_one(struct sw_ebpf *b, struct sw_ebpf_cpu *c, uint32_t where, int64_t ns)
+{
+	if (where >= SWB_FIRST_SLOT)
+		b->state[where].shift_ns += ns;
+	else
+		c->shift_ns[where] += ns;
+}
+
+/* What a stretch has up to T, given to its places (sign 1) or taken back (sign -1). */
+static void shift(struct sw_ebpf *b, struct sw_ebpf_cpu *c, const struct sw_stretch *s, uint64_t T, int sign)
+{
+	uint64_t from_ns = lower(s->from_ns, T);
+
+	shift_one(b, c, s->before, sign * (int64_t)(from_ns - s->origin_ns));
+	shift_one(b, c, s->where, sign * (int64_t)(T - from_ns));
+}
+
+static void check(struct sw_ebpf *b, const struct sw_open_stretch *o, const struct swb_crossing *x)
+{
+	bool same = o->stretch.where == SW_OFFLINE ? x->where == SWB_IDLE : x->where == o->stretch.where;
+
+	if (x->origin_ns != x->from_ns || x->where == SWB_LOST_MISSED || o->stretch.where == SWB_LOST_MISSED ||
+	    o->stretch.from_ns != o->stretch.origin_ns) {
+		b->check_missed++;
+		return;
+	}
+	b->check_compared++;
+	if (!same || (x->where == o->stretch.where && x->base_ns + (o->T - x->from_ns) != o->value_ns))
+		b->check_differ++;
+}
+
+/*
+ * The stretch that was open at the last boundary: where did it go? What was reported of it stays where it was reported;
+ * its true places get that much less in what is to come.
+ */
+static void settle_open(struct sw_ebpf *b, struct sw_ebpf_cpu *c)
+{
+	const struct swb_crossing *x = &c->view.state.crossing[c->open.epoch & 1];
+	const struct sw_open_stretch *o = &c->open;
+	struct sw_stretch now = c->view.running;
+
+	if (!o->valid)
+		return;
+	if (c->view.crossed || c->view.state.since_ns != o->stretch.origin_ns) { /* it has ended */
+		if (x->origin_ns != o->stretch.origin_ns) { /* cannot be: a stretch that holds a boundary is noted */
+			b->check_differ++;
+			return;
+		}
+		check(b, o, x);
+		now = (struct sw_stretch){x->origin_ns, x->from_ns, x->before, x->where};
+	}
+	shift(b, c, &o->stretch, o->T, 1);
+	shift(b, c, &now, o->T, -1);
+}
+
+static void collect(struct sw_ebpf *b, uint32_t n)
+{
+	struct sw_slot_state *st = &b->state[n];
+
+	if (st->epoch == b->epoch)
+		return;
+	st->epoch = b->epoch;
+	st->running_ns = 0;
+	st->acc_ns = once(b->slots[n].acc_ns);
+	b->active[b->n_active++] = n;
+}
+
+/* Its list of the closing epoch, which it no longer writes to. 0: none. */
+static uint32_t closing_list(const struct sw_ebpf *b, const struct sw_cpu_view *v)
+{
+	if (!v->started || (int32_t)(v->state.epoch - b->epoch) < 0)
+		return 0;
+	return v->state.head[b->epoch & 1];
+}
+
+static void collect_running(struct sw_ebpf *b, uint32_t n, uint64_t ns)
+{
+	if (n < SWB_FIRST_SLOT || !ns)
+		return;
+	collect(b, n);
+	b->state[n].running_ns += ns;
+}
+
+static void collect_cpu(struct sw_ebpf *b, struct sw_ebpf_cpu *c)
+{
+	struct sw_cpu_view *v = &c->view;
+	uint32_t steps = 0;
+
+	for (uint32_t n = closing_list(b, v); n && steps < b->n_slots; n = once(b->slots[n].next[b->epoch & 1]), steps++)
+		collect(b, n);
+	if (!v->started)
+		return;
+	if (v->crossed) {
+		if (v->state.crossing[b->epoch & 1].where >= SWB_FIRST_SLOT)
+			collect(b, v->state.crossing[b->epoch & 1].where);
+	} else if (b->T > v->state.since_ns) {
+		/* should it cross just now, slot_value() sees the slot's epoch move on */
+		collect_running(b, v->running.before, v->running.from_ns - v->running.origin_ns);
+		collect_running(b, v->running.where, b->T - v->running.from_ns);
+	}
+}
+
+/* Slots that died outside a switch and lie on no list. Seldom: an exec by a thread, a death that went unseen. */
+static void collect_unlisted(struct sw_ebpf *b)
+{
+	uint64_t unlisted = 0;
+
+	for (unsigned i = 0; i < b->n_cpus; i++)
+		unlisted += once(b->cpus[i].unlisted);
+	if (unlisted == b->unlisted)
+		return;
+	b->unlisted = unlisted;
+	for (uint32_t n = SWB_FIRST_SLOT; n < b->n_slots; n++) {
+		const struct swb_slot *s = &b->slots[n];
+
+		if (once(s->claim) && once(s->dead) && (int32_t)(once(s->epoch) - b->epoch) <= 0)
+			collect(b, n);
+	}
+}
+
+/* What a slot held at T. The epoch is looked at long after acc_ns was: if it had moved on, at_ns says it. */
+static uint64_t slot_value(const struct sw_ebpf *b, uint32_t n)
+{
+	const struct swb_slot *s = &b->slots[n];
+
+	if ((int32_t)(once(s->epoch) - b->epoch) > 0) {
+		read_barrier();
+		return once(s->at_ns);
+	}
+	return b->state[n].acc_ns + b->state[n].running_ns;
+}
+
+static void fill_task(struct sw_ebpf *b, uint32_t n)
+{
+	const struct swb_cold *d = &b->cold[n];
+	struct sw_slot_state *st = &b->state[n];
+	uint8_t names = once(b->slots[n].names);
+
+	if (st->known && st->names == names)
+		return;
+	read_barrier();
+	st->names = names;
+	st->task = (struct sw_task){
+		.start_boottime_ns = d->start_boottime_ns,
+		.leader_start_boottime_ns = d->leader_start_boottime_ns,
+		.tgid = d->tgid,
+		.tid = b->slots[n].tid,
+		.ppid = d->ppid,
+		.exit_code = d->exit_code,
+		.kernel_thread = d->flags & 0x00200000, /* PF_KTHREAD, include/linux/sched.h */
+	};
+	memcpy(st->task.comm, d->comm, sizeof(st->task.comm));
+	memcpy(st->task.process_comm, d->leader_comm, sizeof(st->task.process_comm));
+	st->task.comm[sizeof(st->task.comm) - 1] = st->task.process_comm[sizeof(st->task.process_comm) - 1] = '\0';
+}
+
+/* What the running stretch adds to a place up to T. */
+static uint64_t running_part(const struct sw_ebpf *b, const struct sw_cpu_view *v, uint32_t where)
+{
+	const struct sw_stretch *s = &v->running;
+	uint64_t ns = 0;
+
+	if (b->T <= v->state.since_ns)
+		return 0;
+	if (s->before == where)
+		ns += s->from_ns - s->origin_ns;
+	if (s->where == where)
+		ns += b->T - s->from_ns;
+	return ns;
+}
+
+static uint64_t bucket_value(const struct sw_ebpf *b, const struct sw_ebpf_cpu *c, uint32_t bucket)
+{
+	const struct sw_cpu_view *v = &c->view;
+	const struct swb_crossing *x = &v->state.crossing[b->epoch & 1];
+	uint64_t ns;
+
+	if (!v->started)
+		return 0;
+	if (v->crossed) {
+		ns = x->bucket_ns[bucket];
+		if (x->where == bucket)
+			ns += b->T + x->late_ns - x->from_ns;
+	} else {
+		ns = v->state.bucket_ns[bucket] + running_part(b, v, bucket);
+	}
+	return ns + c->shift_ns[bucket];
+}
+
+static uint64_t offline_value(const struct sw_ebpf *b, const struct sw_ebpf_cpu *c)
+{
+	const struct sw_cpu_view *v = &c->view;
+	uint64_t ns = 0;
+
+	if (!v->started)
+		return b->start_ns ? b->T - b->start_ns : 0;
+	if (b->start_ns && v->state.began_ns > b->start_ns)
+		ns = v->state.began_ns - b->start_ns;
+	if (!v->crossed)
+		ns += running_part(b, v, SW_OFFLINE);
+	return ns + c->shift_ns[SW_OFFLINE];
+}
+
+static uint64_t place_value(const struct sw_ebpf *b, const struct sw_ebpf_cpu *c, uint32_t where)
+{
+	if (where >= SWB_FIRST_SLOT)
+		return slot_value(b, where);
+	return where == SW_OFFLINE ? 0 : bucket_value(b, c, where) - c->shift_ns[where];
+}
+
+static uint64_t lateness(const struct sw_ebpf *b, const struct sw_cpu_view *v)
+{
+	if (!v->started)
+		return 0;
+	if (v->crossed)
+		return v->state.crossing[b->epoch & 1].late_ns;
+	return v->state.since_ns > b->T ? v->state.since_ns - b->T : 0;
+}
+
+static int hold(struct sw_ebpf *b, unsigned cpu, uint32_t where, uint64_t value, uint64_t reported, uint64_t *need)
+{
+	uint64_t ns = value > reported ? lower(value - reported, *need) : 0;
+
+	if (!ns)
+		return 0;
+	if (b->n_held == b->held_capacity) {
+		size_t capacity = b->held_capacity ? 2 * b->held_capacity : 16;
+		struct sw_held *held = realloc(b->held, capacity * sizeof(*held));
+
+		if (!held)
+			return -ENOMEM;
+		b->held = held;
+		b->held_capacity = capacity;
+	}
+	shift_one(b, &b->cpu[cpu], where, -(int64_t)ns);
+	b->held[b->n_held++] = (struct sw_held){.cpu = cpu, .where = where, .ns = ns};
+	*need -= ns;
+	return 0;
+}
+
+/*
+ * A CPU that saw T too late stands at a moment after T. Its surplus is kept back from what it did in this window and
+ * given out with the next, so that every window's parts still add up.
+ */
+static int hold_late(struct sw_ebpf *b, unsigned cpu)
+{
+	struct sw_ebpf_cpu *c = &b->cpu[cpu];
+	uint64_t need = lateness(b, &c->view);
+	int err = 0;
+
+	if (!need)
+		return 0;
+	b->late++;
+	for (uint32_t i = 0; i < SWB_BUCKETS && need && !err; i++)
+		err = hold(b, cpu, i, bucket_value(b, c, i), c->reported_ns[i], &need);
+	for (uint32_t n = closing_list(b, &c->view); n && need && !err; n = once(b->slots[n].next[b->epoch & 1]))
+		if (!once(b->slots[n].dead)) /* it has to live to see the next window */
+			err = hold(b, cpu, n, slot_value(b, n) + b->state[n].shift_ns, b->state[n].reported_ns, &need);
+	return err;
+}
+
+static void give_held(struct sw_ebpf *b)
+{
+	for (size_t i = 0; i < b->n_held; i++)
+		shift_one(b, &b->cpu[b->held[i].cpu], b->held[i].where, b->held[i].ns);
+	b->n_held = 0;
+}
+
+static int emit_rows(struct sw_ebpf *b)
+{
+	if (b->n_active > b->rows_capacity) {
+		size_t capacity = b->n_active + b->n_active / 2 + 64;
+		struct sw_cpu_row *rows = realloc(b->rows, capacity * sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		b->rows = rows;
+		b->rows_capacity = capacity;
+	}
+	b->usage.n_rows = 0;
+	for (size_t i = 0; i < b->n_active; i++) {
+		uint32_t n = b->active[i];
+		struct sw_slot_state *st = &b->state[n];
+		struct swb_slot *s = &b->slots[n];
+		uint64_t value = slot_value(b, n) + st->shift_ns;
+		uint8_t dead = once(s->dead);
+		bool last;
+
+		read_barrier();
+		last = dead && (int32_t)(once(s->epoch) - b->epoch) <= 0;
+		fill_task(b, n);
+		b->rows[b->usage.n_rows++] = (struct sw_cpu_row){
+			.key = n,
+			.first = !st->known,
+			.last = last,
+			.died = dead == SWB_DIED,
+			.domain = s->domain,
+			.cgroup_id = s->cgroup_id,
+			.oncpu_ns = value,
+			.task = &st->task,
+		};
+		st->known = !last;
+		st->reported_ns = last ? 0 : value;
+		if (last) {
+			st->shift_ns = 0;
+			__atomic_sub_fetch(&s->claim, 1, __ATOMIC_RELEASE);
+		}
+	}
+	b->usage.rows = b->rows;
+	return 0;
+}
+
+static void sum_domains(struct sw_ebpf *b)
+{
+	memset(b->domains, 0, b->n_domains * sizeof(*b->domains));
+	b->usage.members_lost = 0;
+	for (unsigned i = 0; i < b->n_cpus; i++) {
+		struct sw_ebpf_cpu *c = &b->cpu[i];
+		struct sw_cpu_domain *d = &b->domains[b->domain_of[i]];
+
+		for (uint32_t k = 0; k < SWB_BUCKETS; k++)
+			c->reported_ns[k] = bucket_value(b, c, k);
+		d->idle_ns += c->reported_ns[SWB_IDLE];
+		d->other_ns += c->reported_ns[SWB_OTHER];
+		d->lost_missed_ns += c->reported_ns[SWB_LOST_MISSED];
+		d->lost_slots_ns += c->reported_ns[SWB_LOST_SLOTS];
+		if (c->present) {
+			d->offline_ns += offline_value(b, c);
+			d->span_ns += b->T - b->start_ns;
+		}
+		b->usage.members_lost += once(b->cpus[i].members_lost);
+	}
+}
+
+static int64_t recursion_misses(int fd)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return INT64_MIN;
+	/* older kernels return a shorter structure */
+	return size >= offsetof(struct bpf_prog_info, recursion_misses) + sizeof(info.recursion_misses)
+		       ? (int64_t)info.recursion_misses
+		       : INT64_MIN;
+}
+
+static void keep_open(struct sw_ebpf *b, struct sw_ebpf_cpu *c)
+{
+	const struct sw_cpu_view *v = &c->view;
+
+	c->open.valid = v->started && !v->crossed && v->state.since_ns <= b->T;
+	if (!c->open.valid)
+		return;
+	c->open.stretch = v->running;
+	c->open.T = b->T;
+	c->open.epoch = b->epoch;
+	c->open.value_ns = place_value(b, c, v->running.where);
+}
+
+int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const struct sw_cpu_usage **ret)
+{
+	struct sw_ebpf *b = (struct sw_ebpf *)backend;
+	int err = 0;
+
+	sw_sleep_until_ns(b->T + GUARD_NS - b->clock_ahead_ns);
+	read_online(b);
+	peek(b);
+	b->n_active = 0;
+	for (unsigned i = 0; i < b->n_cpus; i++)
+		view_cpu(b, i);
+	give_held(b);
+	for (unsigned i = 0; i < b->n_cpus; i++) {
+		settle_open(b, &b->cpu[i]);
+		collect_cpu(b, &b->cpu[i]);
+	}
+	collect_unlisted(b);
+	for (unsigned i = 0; i < b->n_cpus && !err; i++) {
+		keep_open(b, &b->cpu[i]);
+		err = hold_late(b, i);
+	}
+	if (!b->start_ns)
+		b->start_ns = b->T;
+	sum_domains(b);
+	if (!err)
+		err = emit_rows(b);
+	if (err)
+		return sw_fail(error, err, "out of memory for the %zu tasks of a window", b->n_active);
+	b->announced = false;
+	b->usage.t_ns = b->T;
+	b->usage.domains = b->domains;
+	b->usage.late = b->late;
+	b->usage.recursion_misses = recursion_misses(b->switch_fd);
+	b->usage.unverified = !b->peeks;
+	*ret = &b->usage;
+	return 0;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the kept counters of powercap and reading them near their package. Must not know: wraps, windows, tasks.
+ * Source: Documentation/power/powercap/powercap.rst; sched_setaffinity(2).
+ */
+#include "powercap_zones.h"
+
+#include "../base/root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct meter {
+	int fd;  /* energy_uj, or -1 */
+	int err; /* why there is none, as -errno */
+};
+
+struct powercap {
+	struct sw_energy_source head;
+	struct meter *meters;  /* by zone */
+	cpu_set_t **near_cpus; /* by domain; NULL on a machine of one package, where every CPU is near */
+	cpu_set_t *saved;
+	size_t set_size;
+	unsigned n_domains;
+};
+
+static void powercap_close(struct sw_energy_source *source)
+{
+	struct powercap *p = (struct powercap *)source;
+	size_t i;
+
+	if (!p)
+		return;
+	for (i = 0; p->meters && i < p->head.n_zones; i++)
+		if (p->meters[i].fd >= 0)
+			close(p->meters[i].fd);
+	free(p->meters);
+	for (i = 0; p->near_cpus && i < p->n_domains; i++)
+		CPU_FREE(p->near_cpus[i]);
+	free(p->near_cpus);
+	CPU_FREE(p->saved);
+	sw_zones_free(p->head.zones, p->head.n_zones);
+	free(p);
+}
+
+/* A zone of a whole package where domains are its dies belongs to none of them, unless there is only one. */
+static int domain_of(const struct sw_topology *t, const struct sw_zone_info *zone)
+{
+	int found = -1;
+	unsigned d;
+
+	for (d = 0; zone->package >= 0 && d < t->n_domains; d++) {
+		if (t->package_of[d] != zone->package)
+			continue;
+		if (t->die_of[d] >= 0 && zone->die >= 0 && t->die_of[d] != zone->die)
+			continue;
+		if (found >= 0)
+			return -1;
+		found = (int)d;
+	}
+	return found;
+}
+
+/* Each domain's CPUs as a set for sched_setaffinity(2). The kernel leaves those out that are offline. */
+static int prepare_sets(struct powercap *p, const struct sw_topology *t)
+{
+	/* The kernel refuses to tell an affinity into less room than it has CPU numbers; 8192 is its greatest. */
+	unsigned n_bits = t->n_cpus > 8192 ? t->n_cpus : 8192;
+	unsigned d, cpu;
+
+	if (t->n_packages < 2)
+		return 0;
+	p->set_size = CPU_ALLOC_SIZE(n_bits);
+	p->saved = CPU_ALLOC(n_bits);
+	p->near_cpus = calloc(t->n_domains, sizeof(*p->near_cpus));
+	if (!p->saved || !p->near_cpus)
+		return -ENOMEM;
+	for (p->n_domains = 0; p->n_domains < t->n_domains; p->n_domains++) {
+		d = p->n_domains;
+		p->near_cpus[d] = CPU_ALLOC(n_bits);
+		if (!p->near_cpus[d])
+			return -ENOMEM;
+		CPU_ZERO_S(p->set_size, p->near_cpus[d]);
+		for (cpu = 0; cpu < t->n_cpus; cpu++)
+			if (t->domain_of[cpu] == (int)d)
+				CPU_SET_S(cpu, p->set_size, p->near_cpus[d]);
+	}
+	return 0;
+}
+
+/* Move what was found into the source; the list keeps nothing that both would free. */
+static int take_zones(struct powercap *p, struct sw_found_list *list, const struct sw_topology *t)
+{
+	size_t i;
+
+	p->meters = calloc(list->n, sizeof(*p->meters));
+	p->head.zones = calloc(list->n, sizeof(*p->head.zones));
+	if (!p->meters || !p->head.zones)
+		return -ENOMEM;
+	p->head.n_zones = list->n;
+	for (i = 0; i < list->n; i++) {
+		struct sw_found *f = &list->zone[i];
+
+		p->meters[i] = (struct meter){ .fd = f->fd, .err = f->err };
+		p->head.zones[i] = f->info;
+		p->head.zones[i].domain = domain_of(t, &f->info);
+		f->fd = -1;
+		f->info = (struct sw_zone_info){ .name = NULL };
+	}
+	return 0;
+}
+
+/* 0 when some package can be read; else why there is no energy to be had from here. */
+static int check_packages(const struct sw_found_list *list, struct sw_error *error)
+{
+	const struct sw_found *bad = NULL;
+	size_t i;
+
+	if (!list->n)
+		return sw_fail(error, -ENODEV, SW_POWERCAP_DIR " has no RAPL zone: this processor, or the host of this "
+			       "virtual machine, offers none, or the module intel_rapl_msr is not loaded");
+	for (i = 0; i < list->n; i++) {
+		const struct sw_found *f = &list->zone[i];
+
+		if (f->info.role == SW_ROLE_PACKAGE && !f->info.problem)
+			return 0;
+		if (f->info.problem && (!bad || (f->info.role == SW_ROLE_PACKAGE && bad->info.role != SW_ROLE_PACKAGE)))
+			bad = f;
+	}
+	if (bad && bad->info.role == SW_ROLE_PACKAGE)
+		return sw_fail(error, bad->err, "%s", bad->info.problem);
+	return sw_fail(error, -ENODEV, "none of the zones in " SW_POWERCAP_DIR " is a processor package%s%s",
+		       bad ? "; " : "", bad ? bad->info.problem : "");
+}
+
+static int find_readable(int sysfs_fd, struct sw_error *error, struct sw_found_list *list)
+{
+	int fd, err;
+
+	fd = openat(sysfs_fd, SW_POWERCAP_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		err = -errno;
+		if (err == -ENOENT)
+			return sw_fail(error, err, "there is no " SW_POWERCAP_DIR " in sysfs: no RAPL counters here "
+				       "(usual in a virtual machine), or a kernel without CONFIG_POWERCAP");
+		return sw_fail(error, err, SW_POWERCAP_DIR " cannot be opened (%s)",
+			       err == -EACCES ? "permission denied" : "not a directory, or no room");
+	}
+	err = sw_powercap_find(fd, list);
+	close(fd);
+	if (err)
+		return sw_fail(error, err, err == -ENOMEM ? "out of memory" : SW_POWERCAP_DIR " cannot be listed");
+	return check_packages(list, error);
+}
+
+static int powercap_open(const struct sw_energy_config *config, struct sw_error *error, struct sw_energy_source **ret)
+{
+	struct sw_found_list list = { .n = 0 };
+	struct powercap *p = NULL;
+	int err;
+
+	err = find_readable(config->sysfs_fd, error, &list);
+	if (err)
+		goto out;
+	p = calloc(1, sizeof(*p));
+	if (!p) {
+		err = sw_fail(error, -ENOMEM, "out of memory");
+		goto out;
+	}
+	p->head.ops = &sw_energy_powercap;
+	err = prepare_sets(p, config->topology);
+	if (!err)
+		err = take_zones(p, &list, config->topology);
+	if (err) {
+		sw_fail(error, err, "out of memory");
+		goto out;
+	}
+	*ret = &p->head;
+	p = NULL;
+out:
+	if (p)
+		powercap_close(&p->head);
+	sw_found_free(&list);
+	return err;
+}
+
+/*
+ * A counter read from another package costs an interrupt there, and 18 us; so the thread goes to where the counter is.
+ * It is a thrift only: where it may not go (a cpuset, an offline package), it reads from here.
+ */
+static void powercap_read(struct sw_energy_source *source, const struct sw_busy *busy, struct sw_zone_value *values)
+{
+	struct powercap *p = (struct powercap *)source;
+	bool may_move = p->near_cpus && !sched_getaffinity(0, p->set_size, p->saved);
+	int here = -1;
+	size_t i;
+
+	(void)busy;
+	for (i = 0; i < p->head.n_zones; i++) {
+		const struct meter *meter = &p->meters[i];
+		int domain = p->head.zones[i].domain;
+
+		values[i] = (struct sw_zone_value){ .status = meter->err };
+		if (meter->fd < 0)
+			continue;
+		if (may_move && domain >= 0 && domain != here) {
+			sched_setaffinity(0, p->set_size, p->near_cpus[domain]);
+			here = domain;
+		}
+		values[i].status = sw_fd_read_u64(meter->fd, UINT64_MAX, &values[i].raw_uj);
+	}
+	if (here >= 0)
+		sched_setaffinity(0, p->set_size, p->saved);
+}
+
+const struct sw_energy_ops sw_energy_powercap = {
+	.name = "powercap",
+	.quality = "measured",
+	.open = powercap_open,
+	.read = powercap_read,
+	.close = powercap_close,
+};

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: what numbers, times and foreign bytes look like, and the records of schema schedwatt/1, byte for byte.
+ * Relies on: RFC 3629's own examples of what is not UTF-8.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/format.h"
+#include "cli/json.h"
+#include "cli_fixture.h"
+
+static void expect(struct buf *b, const char *golden)
+{
+	buf_add(b, "", 1);
+	assert_int_equal(b->err, 0);
+	assert_string_equal(b->data, golden);
+	buf_clear(b);
+}
+
+static void test_decimal(void **state)
+{
+	static const struct {
+		int64_t value;
+		unsigned digits;
+		const char *golden;
+	} cases[] = {
+		{ 0, 9, "0" },
+		{ 1, 9, "0.000000001" },
+		{ 1500000000, 9, "1.5" },
+		{ 2000000000, 9, "2" },
+		{ 10, 0, "10" },
+		{ 1234567891, 9, "1.234567891" },
+		{ -1500000000, 9, "-1.5" },
+		{ -1, 9, "-0.000000001" },
+		{ INT64_MAX, 9, "9223372036.854775807" },
+		{ 1500, 3, "1.5" },
+	};
+	char text[FORMAT_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		format_decimal(text, cases[i].value, cases[i].digits);
+		assert_string_equal(text, cases[i].golden);
+	}
+	format_udecimal(text, UINT64_MAX, 9);
+	assert_string_equal(text, "18446744073.709551615");
+}
+
+static void test_fixed(void **state)
+{
+	static const struct {
+		uint64_t value;
+		unsigned digits, places;
+		const char *golden;
+	} cases[] = {
+		{ 0, 9, 3, "0.000" },
+		{ 499999, 9, 3, "0.000" },
+		{ 500000, 9, 3, "0.001" },
+		{ 1999999999, 9, 3, "2.000" },
+		{ 1999999999, 9, 9, "1.999999999" },
+		{ 15, 1, 0, "2" },
+		{ UINT64_MAX, 9, 6, "18446744073.709552" },
+	};
+	char text[FORMAT_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		format_fixed(text, cases[i].value, cases[i].digits, cases[i].places);
+		assert_string_equal(text, cases[i].golden);
+	}
+}
+
+static void test_scale(void **state)
+{
+	(void)state;
+	assert_true(format_scale(10, 3, 4) == 8); /* 7.5, half up */
+	assert_true(format_scale(UINT64_MAX - 1, 1000, 1000) == UINT64_MAX - 1);
+	assert_true(format_scale(1, 1, 0) == FORMAT_NONE);
+	assert_true(format_scale(UINT64_MAX, 2, 1) == FORMAT_NONE);
+}
+
+static void test_time(void **state)
+{
+	char text[FORMAT_MAX];
+
+	(void)state;
+	format_time(text, 0);
+	assert_string_equal(text, "1970-01-01T00:00:00.000000000Z");
+	format_time(text, -1);
+	assert_string_equal(text, "1969-12-31T23:59:59.999999999Z");
+	format_time(text, 1709164800123456789);
+	assert_string_equal(text, "2024-02-29T00:00:00.123456789Z");
+	format_time(text, INT64_MAX);
+	assert_string_equal(text, "2262-04-11T23:47:16.854775807Z");
+	format_clock(text, 1709164800123456789);
+	assert_string_equal(text, "00:00:00.123");
+}
+
+static void test_utf8(void **state)
+{
+#define BAD "\xef\xbf\xbd"
+	static const struct {
+		const char *bytes, *golden;
+	} cases[] = {
+		{ "plain", "plain" },
+		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa7", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa7" },
+		{ "\xff" "a", BAD "a" },
+		{ "\x80", BAD },                            /* a tail without a head */
+		{ "a\xc3", "a" BAD },                       /* cut at the end */
+		{ "\xe2\x82" "b", BAD BAD "b" },            /* cut in the middle: each byte by itself */
+		{ "\xc0\xaf", BAD BAD },                    /* overlong '/' */
+		{ "\xe0\x9f\xbf", BAD BAD BAD },            /* overlong */
+		{ "\xf0\x8f\xbf\xbf", BAD BAD BAD BAD },    /* overlong */
+		{ "\xed\xa0\x80", BAD BAD BAD },            /* surrogate U+D800 */
+		{ "\xed\x9f\xbf", "\xed\x9f\xbf" },         /* the last before them */
+		{ "\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf" }, /* U+10FFFF */
+		{ "\xf4\x90\x80\x80", BAD BAD BAD BAD },    /* beyond it */
+		{ "\xf8\x88\x80\x80\x80", BAD BAD BAD BAD BAD },
+	};
+	struct buf b = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		format_utf8(&b, cases[i].bytes, strlen(cases[i].bytes));
+		expect(&b, cases[i].golden);
+	}
+	buf_free(&b);
+}
+
+static void test_values(void **state)
+{
+	struct buf b = { 0 };
+	int err = 0;
+	struct json_object *record = record_new(&err, "t"), *list = record_array(&err, record, "list");
+
+	(void)state;
+	record_uint(&err, list, NULL, UINT64_MAX);
+	record_int(&err, list, NULL, INT64_MIN);
+	record_null(&err, list, NULL);
+	record_joules(&err, list, NULL, SW_ABSENT);
+	record_joules(&err, list, NULL, INT64_MAX);
+	record_count(&err, list, NULL, SW_ABSENT);
+	record_text(&err, list, NULL, NULL);
+	record_text(&err, list, NULL, "\x01\n\t\"\\/\x7f");
+	record_bool(&err, list, NULL, true);
+	record_finish(err, record, &b);
+	expect(&b, "{\"type\":\"t\",\"list\":[18446744073709551615,-9223372036854775808,null,null,"
+		   "9223372036.854775807,null,null,\"\\u0001\\n\\t\\\"\\\\/\x7f\",true]}\n");
+	buf_free(&b);
+}
+
+static void test_failed_record(void **state)
+{
+	struct buf b = { 0 };
+	int err = 0;
+	struct json_object *record = record_new(&err, "t");
+
+	(void)state;
+	record_uint(&err, NULL, "lost", 1); /* as after a failed record_object() */
+	assert_int_not_equal(err, 0);
+	record_finish(err, record, &b);
+	assert_int_equal(b.err, err); /* and no half of a record */
+	assert_int_equal(b.len, 0);
+	buf_free(&b);
+}
+
+static const char golden_header[] =
+	"{\"type\":\"header\",\"schema\":\"schedwatt/1\",\"version\":\"0.1.0\","
+	"\"started_at\":\"2023-11-14T22:13:20.000000001Z\",\"started_ns\":18446744073709551615,\"host\":\"box\","
+	"\"kernel\":\"6.1.0\",\"cpu_model\":null,\"cpus\":4,\"packages\":2,\"domains\":2,"
+	"\"target\":{\"kind\":\"pids\",\"pids\":[4242]},\"interval_ms\":200,"
+	"\"attribution_backend\":\"ebpf\",\"attribution_quality\":\"exact\","
+	"\"energy_source\":\"powercap\",\"energy_quality\":\"measured\",\"hook\":\"tp_btf\",\"slots\":16384,"
+	"\"backend_refusals\":[],\"energy_refusals\":[],\"zones\":["
+	"{\"name\":\"package-0\",\"package\":0,\"parent\":null,\"range_uj\":262143328850,\"counted\":true,"
+	"\"problem\":null},"
+	"{\"name\":\"package-0/dram\",\"package\":0,\"parent\":\"package-0\",\"range_uj\":null,\"counted\":false,"
+	"\"problem\":\"EIO\"},"
+	"{\"name\":\"psys\",\"package\":null,\"parent\":null,\"range_uj\":1.5,\"counted\":false,\"problem\":null}],"
+	"\"attribution_policy\":\"capacity\",\"baseline_watts\":[3.5,12.345678],"
+	"\"environment\":{\"command\":[\"make\",\"-j\xef\xbf\xbd\"],\"slurm_job_id\":null},"
+	"\"labels\":{\"job\":\"a\\\"b\",\"empty\":\"\"}}\n";
+
+#define GOLDEN_QUALITY                                                  \
+	"\"attribution_backend\":\"ebpf\",\"attribution_quality\":\"exact\"," \
+	"\"energy_source\":\"powercap\",\"energy_quality\":\"measured\","
+
+#define GOLDEN_PROCESS                                                                                       \
+	"{\"pid\":4242,\"start_boottime_ns\":18446744073709551615,\"ppid\":1,"                               \
+	"\"comm\":\"a\\\"b\\\\\\u001b\xef\xbf\xbd\",\"oncpu_ns\":150000000,"                                 \
+	"\"oncpu_ns_by_domain\":[1,18446744073709551614],\"joules\":1.234567891,\"exited\":true}"
+
+static const char golden_sample[] =
+	"{\"type\":\"sample\",\"seq\":7,\"t_ns\":18446744073709551615,"
+	"\"time_utc\":\"2023-11-14T22:13:20.200000000Z\",\"window_ns\":200000000," GOLDEN_QUALITY
+	"\"total_joules\":2.4,\"package_joules\":2.4,\"dram_joules\":null,\"platform_joules\":0.000000001,"
+	"\"zone_joules\":{\"package-0\":2.4,\"package-0/dram\":null,\"psys\":0.000000001},"
+	"\"energy_uncertainty_joules\":0.024,\"proc_attributed_joules\":1.234567891,\"other_joules\":0.000000001,"
+	"\"idle_joules\":0,\"unattributed_joules\":0.00000001,\"proc_oncpu_ns\":151000000,"
+	"\"other_oncpu_ns\":49000000,\"idle_ns\":599998000,\"lost_ns\":2000,"
+	"\"lost_by_kind_ns\":{\"slots\":0,\"missed\":1500,\"other\":500},\"recursion_misses\":null,\"offline_ns\":0,"
+	"\"domains\":[{\"busy_ns\":10,\"idle_ns\":20,\"lost_ns\":30,\"joules\":1},"
+	"{\"busy_ns\":40,\"idle_ns\":50,\"lost_ns\":0,\"joules\":null}],"
+	"\"window_flags\":[\"late\",\"no_energy\"],\"processes\":[" GOLDEN_PROCESS ","
+	"{\"pid\":7,\"start_boottime_ns\":0,\"ppid\":2,\"comm\":\"\",\"oncpu_ns\":1000000,"
+	"\"oncpu_ns_by_domain\":[1,18446744073709551614],\"joules\":null,\"exited\":false}]}\n";
+
+static const char golden_summary[] =
+	"{\"type\":\"summary\"," GOLDEN_QUALITY "\"attribution_policy\":\"capacity\",\"total_joules\":10,"
+	"\"proc_attributed_joules\":5.000000001,\"other_joules\":1,\"idle_joules\":3.999999999,"
+	"\"unattributed_joules\":0,\"total_uncertainty_joules\":0.1,\"proc_attributed_uncertainty_joules\":0.05,"
+	"\"policies\":{\"busy\":{\"proc_attributed_joules\":8,\"other_joules\":2,\"idle_joules\":0,"
+	"\"unattributed_joules\":0},\"capacity\":{\"proc_attributed_joules\":5.000000001,\"other_joules\":1,"
+	"\"idle_joules\":3.999999999,\"unattributed_joules\":0},\"marginal\":{\"proc_attributed_joules\":null,"
+	"\"other_joules\":null,\"idle_joules\":null,\"unattributed_joules\":null}},\"duration_s\":2.5,\"samples\":13,"
+	"\"windows_without_energy\":1,\"windows_flagged\":{\"late\":1,\"short\":0,\"partial\":0,\"no_energy\":2,"
+	"\"suspend\":0,\"members\":0,\"unverified\":0},\"proc_oncpu_ns\":3000000000,\"other_oncpu_ns\":500000000,"
+	"\"idle_ns\":6499998000,\"lost_ns\":2000,\"lost_by_kind_ns\":{\"slots\":0,\"missed\":1500,\"other\":500},"
+	"\"recursion_misses\":0,\"offline_ns\":0,\"processes_seen\":14,\"processes_alive\":1,\"processes_folded\":2,"
+	"\"processes\":[" GOLDEN_PROCESS "],\"comms\":["
+	"{\"comm\":\"cc1\",\"processes\":12,\"oncpu_ns\":1500000000,\"joules\":6},"
+	"{\"comm\":\"m\\nk\xc3\xa9\",\"processes\":18446744073709551615,\"oncpu_ns\":1,\"joules\":null}]}\n";
+
+static void test_records(void **state)
+{
+	struct buf b = { 0 };
+
+	(void)state;
+	sink_jsonl.header(&fixture_recording, &b);
+	expect(&b, golden_header);
+	sink_jsonl.sample(&fixture_recording, &fixture_report, &b);
+	expect(&b, golden_sample);
+	sink_jsonl.summary(&fixture_recording, &fixture_summary, &b);
+	expect(&b, golden_summary);
+	buf_free(&b);
+}
+
+/* Whole host, no energy: absent is null, and nothing else stands in for it. */
+static void test_records_without_energy(void **state)
+{
+	struct sw_header h = fixture_header;
+	struct recording rec = { .header = &h };
+	struct sw_report r = fixture_report;
+	struct buf b = { 0 };
+
+	(void)state;
+	h.target = SW_TARGET_HOST;
+	h.domains = 1;
+	h.energy_source = "none";
+	h.energy_quality = NULL;
+	h.n_zones = 0;
+	h.n_baseline = 0;
+	h.energy_refusals = fixture_refusals;
+	h.n_energy_refusals = 1;
+	sink_jsonl.header(&rec, &b);
+	buf_add(&b, "", 1);
+	assert_non_null(strstr(b.data, "\"host\":null,"));
+	assert_non_null(strstr(b.data, "\"target\":{\"kind\":\"host\"},"));
+	assert_non_null(strstr(b.data, "\"energy_source\":\"none\",\"energy_quality\":null,"));
+	assert_non_null(strstr(b.data, "\"energy_refusals\":[{\"source\":\"powercap\","
+				       "\"reason\":\"/sys/class/powercap has"));
+	assert_non_null(strstr(b.data, "\"zones\":[],"));
+	assert_non_null(strstr(b.data, "\"baseline_watts\":[],\"environment\":{\"command\":null,"));
+	assert_non_null(strstr(b.data, "\"labels\":{}}\n"));
+	buf_clear(&b);
+
+	r.energy = (struct sw_energy)FIXTURE_NOTHING;
+	r.package_nj = r.platform_nj = r.uncertainty_nj = SW_ABSENT;
+	r.n_domains = 1;
+	r.n_processes = 0;
+	r.flags = 0;
+	sink_jsonl.sample(&rec, &r, &b);
+	buf_add(&b, "", 1);
+	assert_non_null(strstr(b.data, "\"total_joules\":null,\"package_joules\":null,\"dram_joules\":null,"
+				       "\"platform_joules\":null,\"zone_joules\":{},"
+				       "\"energy_uncertainty_joules\":null,\"proc_attributed_joules\":null,"
+				       "\"other_joules\":null,\"idle_joules\":null,\"unattributed_joules\":null,"));
+	assert_null(strstr(b.data, "\"domains\""));
+	assert_non_null(strstr(b.data, "\"window_flags\":[],\"processes\":[]}\n"));
+	buf_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_decimal),      cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_scale),        cmocka_unit_test(test_time),
+		cmocka_unit_test(test_utf8),         cmocka_unit_test(test_values),
+		cmocka_unit_test(test_failed_record), cmocka_unit_test(test_records),
+		cmocka_unit_test(test_records_without_energy),
+	};
+
+	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
+}
