@@ -5,16 +5,16 @@
  * scheduler events on it.
  *
  * Who includes it defines first
- *   struct task_struct, opaque here; SWA_INLINE and SWA_FN (a function that is kept whole);
+ *   struct task_struct, opaque here; SWA_INLINE, SWA_FN (a function that is kept whole), SWA_UNROLL (before a loop);
+ *   swa_global: struct swb_global; cfg_tree, cfg_by_tid, cfg_slot_mask;
  *   swa_slot(n), swa_cold(n), swa_filter(n): an element of the map, or NULL;
- *   swa_number(c, p): the address of task p as a plain number;
- *   swa_tid(p), swa_css(p), swa_cgroup_id(p), swa_is_dead(p): what the kernel says of task p;
+ *   swa_now(): the clock; swa_tid(p), swa_css(p), swa_cgroup_id(p), swa_is_dead(p): what the kernel says of task p;
+ *   swa_know_cpu(c, p): the CPU's run queue and idle task, where they can be had from p, which runs on it;
  *   swa_run_start(c, p, t): when p, switched out at t, was switched in, or t where that is not kept;
  *   swa_unseen(c, p): switches of this CPU since the last call that no event showed; 0 where that is not known;
  *   swa_left(c, p, t, &left): of the expected task, its tid, css and how long the run lasted that began at since_ns
  *   (0: unknown);
- *   swa_describe(p, cold, birth): fill the cold part;
- *   swa_global: struct swb_global; cfg_tree, cfg_slot_mask.
+ *   swa_describe(p, cold, birth): fill the cold part.
  *
  * Order of stores. User space reads while CPUs go on. Within a CPU's state it relies on `seq`; for a slot on `epoch`
  * being stored before `acc_ns` moves on, and on reading them the other way round, the epoch twice, microseconds apart.
@@ -67,7 +67,7 @@ SWA_INLINE struct swb_slot *swa_find(__u32 tid, __u64 css, __u64 task, __u16 dom
 	__u32 first = swa_first(tid, task), n;
 	struct swb_slot *s;
 
-#pragma unroll
+	SWA_UNROLL
 	swa_for_ways(n, s, first)
 		if (s->task == task && s->css == css && s->domain == domain && (cfg_tree || s->tid == tid)) {
 			*where = n;
@@ -434,9 +434,17 @@ SWA_FN int swa_exec(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 
 	return 0;
 }
 
-/* A CPU's first moment. */
-SWA_INLINE void swa_begin(struct swb_cpu *c, __u64 running, __u64 t)
+/* Tree mode: what kind of stretch begins with `next`. Without the idle task's address no stretch may run on unclocked. */
+SWA_INLINE bool swa_is_outside(struct swb_cpu *c, __u64 next)
 {
+	return c->idle_task && next != c->idle_task && !swa_inside(next);
+}
+
+/* A CPU's first moment. */
+SWA_INLINE void swa_begin(struct swb_cpu *c, struct task_struct *p, __u64 running, __u64 t)
+{
+	swa_know_cpu(c, p);
+	swa_unseen(c, p);
 	c->began_ns = t;
 	c->since_ns = t;
 	c->limit_ns = ~0ULL;
@@ -444,10 +452,62 @@ SWA_INLINE void swa_begin(struct swb_cpu *c, __u64 running, __u64 t)
 	c->running = running;
 }
 
-/* Tree mode: what kind of stretch begins with `next`. Without the idle task's address no stretch may run on unclocked. */
-SWA_INLINE bool swa_is_outside(struct swb_cpu *c, __u64 next)
+/* A CPU that came after the start. It begins with what it switches to: before, it was off. */
+SWA_INLINE int swa_first_switch(struct swb_cpu *c, struct task_struct *prev, __u64 running)
 {
-	return c->idle_task && next != c->idle_task && !swa_inside(next);
+	if (!swa_global.open)
+		return 0;
+	c->seq++;
+	swa_barrier();
+	swa_begin(c, prev, running, swa_now());
+	swa_barrier();
+	c->seq++;
+	return 0;
+}
+
+/*
+ * A switch: prev, whose address is `task`, is switched out. `running` is the next expected prev, `outside` what kind of
+ * stretch begins with it. `expected`: prev is who should have run.
+ */
+SWA_INLINE int swa_switch(struct swb_cpu *c, struct task_struct *prev, __u64 task, bool expected, __u64 running,
+			  bool outside)
+{
+	c->seq++;
+	swa_barrier();
+	swa_charge(c, prev, task, expected, swa_now());
+	c->running = running;
+	if (cfg_tree)
+		c->outside = outside;
+	if (swa_is_dead(prev))
+		swa_retire(c, prev, task);
+	swa_barrier();
+	c->seq++;
+	return 0;
+}
+
+/* From an outsider to another the stretch goes on, and no clock is read. */
+SWA_INLINE void swa_pass(struct swb_cpu *c, __u64 running)
+{
+	c->running = running;
+	c->seq += 2;
+}
+
+/* Charge p, which runs here, up to now; or let the CPU begin with it. */
+SWA_INLINE void swa_snap(struct swb_cpu *c, struct task_struct *p, __u64 task, __u64 running)
+{
+	c->snaps++;
+	c->seq++;
+	swa_barrier();
+	if (c->running) {
+		swa_charge(c, p, task, c->running == running, swa_now());
+		c->running = running;
+	} else {
+		swa_begin(c, p, running, swa_now());
+	}
+	if (cfg_tree && !cfg_by_tid)
+		c->outside = swa_is_outside(c, task);
+	swa_barrier();
+	c->seq++;
 }
 
 #endif

@@ -17,6 +17,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define SWA_INLINE static __always_inline
 #define SWA_FN static __noinline
+#define SWA_UNROLL _Pragma("unroll")
 #define TASK_DEAD 0x80
 #define COMM_LEN 16
 #define ROOTS_MAX 64
@@ -89,6 +90,19 @@ SWA_INLINE u64 swa_css(struct task_struct *p)
 SWA_INLINE u64 swa_cgroup_id(struct task_struct *p)
 {
 	return cfg_direct ? p->cgroups->dfl_cgrp->kn->id : BPF_CORE_READ(p, cgroups, dfl_cgrp, kn, id);
+}
+
+SWA_INLINE u64 swa_now(void)
+{
+	return bpf_ktime_get_ns();
+}
+
+SWA_INLINE void swa_know_cpu(struct swb_cpu *c, struct task_struct *p)
+{
+	if (!bpf_core_field_exists(p->se.cfs_rq))
+		return;
+	c->rq = (u64)(cfg_direct ? p->se.cfs_rq->rq : BPF_CORE_READ(p, se.cfs_rq, rq));
+	c->idle_task = (u64)(cfg_direct ? p->se.cfs_rq->rq->idle : BPF_CORE_READ(p, se.cfs_rq, rq, idle));
 }
 
 /* The event's own prev_state hides TASK_DEAD; 5.14 renamed the field, and some older kernels took that over. */
@@ -227,45 +241,6 @@ SWA_INLINE bool drop_this(void)
 	return cfg_drop_every && ++dropped % cfg_drop_every == 0;
 }
 
-SWA_INLINE void begin(struct swb_cpu *c, struct task_struct *p, u64 running, u64 t)
-{
-	if (bpf_core_field_exists(p->se.cfs_rq)) {
-		c->rq = (u64)(cfg_direct ? p->se.cfs_rq->rq : BPF_CORE_READ(p, se.cfs_rq, rq));
-		c->idle_task = (u64)(cfg_direct ? p->se.cfs_rq->rq->idle : BPF_CORE_READ(p, se.cfs_rq, rq, idle));
-	}
-	swa_unseen(c, p);
-	swa_begin(c, running, t);
-}
-
-/* What all flavours do once they know prev, and next as far as the event tells. */
-SWA_INLINE int switched(struct swb_cpu *c, struct task_struct *prev, u64 task, bool expected, u64 running, bool outside)
-{
-	c->seq++;
-	swa_barrier();
-	swa_charge(c, prev, task, expected, bpf_ktime_get_ns());
-	c->running = running;
-	if (cfg_tree)
-		c->outside = outside;
-	if (swa_is_dead(prev))
-		swa_retire(c, prev, task);
-	swa_barrier();
-	c->seq++;
-	return 0;
-}
-
-/* A CPU that came after the start. It begins with what it switches to: before, it was off. */
-SWA_INLINE int first_switch(struct swb_cpu *c, struct task_struct *prev, u64 running)
-{
-	if (!swa_global.open)
-		return 0;
-	c->seq++;
-	swa_barrier();
-	begin(c, prev, running, bpf_ktime_get_ns());
-	swa_barrier();
-	c->seq++;
-	return 0;
-}
-
 /* Both flavours that are given pointers. `next` is a plain number or a typed pointer; prev is what runs. */
 SWA_INLINE int switch_by_pointer(struct task_struct *prev, u64 prev_address, u64 next_address)
 {
@@ -279,7 +254,7 @@ SWA_INLINE int switch_by_pointer(struct task_struct *prev, u64 prev_address, u64
 	/* else the compiler, knowing the two equal, goes on with the pointer that the verifier does not let us hash */
 	__asm__ volatile("" : "+r"(running));
 	if (!running)
-		return first_switch(c, prev, next_address);
+		return swa_first_switch(c, prev, next_address);
 	expected = running == prev_address;
 	if (!expected)
 		task = swa_number(c, prev);
@@ -288,12 +263,11 @@ SWA_INLINE int switch_by_pointer(struct task_struct *prev, u64 prev_address, u64
 		next = swa_once(c->scratch);
 		outside = swa_is_outside(c, next);
 		if (outside && c->outside && expected) { /* the stretch of outsiders goes on: no clock */
-			c->running = next_address;
-			c->seq += 2;
+			swa_pass(c, next_address);
 			return 0;
 		}
 	}
-	return switched(c, prev, task, expected, next_address, outside);
+	return swa_switch(c, prev, task, expected, next_address, outside);
 }
 
 /* 5.18 added a fourth argument: three load everywhere. */
@@ -320,8 +294,8 @@ int switch_tp(struct trace_event_raw_sched_switch *ctx)
 	if (!c || drop_this())
 		return 0;
 	if (!c->running)
-		return first_switch(c, prev, running);
-	return switched(c, prev, swa_number(c, prev), c->running == SWB_TID(swa_tid(prev)), running, false);
+		return swa_first_switch(c, prev, running);
+	return swa_switch(c, prev, swa_number(c, prev), c->running == SWB_TID(swa_tid(prev)), running, false);
 }
 
 /* Charge what runs here up to now. test_run on a CPU: at the start, and for one whose state will not settle. */
@@ -330,25 +304,12 @@ int snap(void *ctx)
 {
 	struct task_struct *p = current_task();
 	struct swb_cpu *c = this_cpu();
-	u64 task, running;
+	u64 task;
 
 	if (!c)
 		return 0;
 	task = swa_number(c, p);
-	running = cfg_by_tid ? SWB_TID(swa_tid(p)) : task;
-	c->snaps++;
-	c->seq++;
-	swa_barrier();
-	if (c->running) {
-		swa_charge(c, p, task, c->running == running, bpf_ktime_get_ns());
-		c->running = running;
-	} else {
-		begin(c, p, running, bpf_ktime_get_ns());
-	}
-	if (cfg_tree && !cfg_by_tid)
-		c->outside = swa_is_outside(c, task);
-	swa_barrier();
-	c->seq++;
+	swa_snap(c, p, task, cfg_by_tid ? SWB_TID(swa_tid(p)) : task);
 	return 0;
 }
 
@@ -390,6 +351,8 @@ int peek(void *ctx)
 		c = bpf_map_lookup_elem(&cpus, &k);
 		if (!c)
 			break;
+		c->seen_seq = swa_once(c->seq);
+		swa_barrier();
 		rq = (struct rq *)swa_once(c->rq);
 		if (rq) {
 			curr = BPF_CORE_READ(rq, curr);

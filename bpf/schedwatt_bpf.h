@@ -111,7 +111,8 @@ struct swb_cpu {
 	__u64 left_ran_ns; /* how long it ran before it was switched out unseen; 0: that cannot be known */
 	__u32 seen_tid;
 	__u32 left_tid;
-	__u64 pad7[3];
+	__u64 seen_seq; /* seq before it looked */
+	__u64 pad7[2];
 };
 
 /* One word names the epoch that CPUs are in: T is stored last, after the pair that tells T's number. */

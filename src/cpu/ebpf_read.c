@@ -93,6 +93,10 @@ static bool place_running(const struct sw_ebpf *b, struct sw_cpu_view *v)
 		v->running.where = SW_OFFLINE;
 		return true;
 	}
+	if (c->outside && b->peeks && (c->seen_seq != c->seq || place(b, c, c->seen_task, c->seen_tid, 0) == SWB_OTHER)) {
+		v->running.where = SWB_OTHER; /* outsiders pass the CPU on among themselves: any of them will do */
+		return true;
+	}
 	if (!b->peeks || seen == expected) {
 		where = c->outside ? SWB_OTHER : place(b, c, b->peeks ? c->seen_task : expected, c->seen_tid, c->seen_css);
 		v->running.where = where;
@@ -190,18 +194,26 @@ static void shift(struct sw_ebpf *b, struct sw_ebpf_cpu *c, const struct sw_stre
 	shift_one(b, c, s->where, sign * (int64_t)(T - from_ns));
 }
 
+/* Two slots of one process: it moved to another cgroup, or a thread execed, while the stretch went on. */
+static bool same_process(const struct sw_ebpf *b, uint32_t n, uint32_t m)
+{
+	return n >= SWB_FIRST_SLOT && m >= SWB_FIRST_SLOT && b->cold[n].tgid == b->cold[m].tgid;
+}
+
 static void check(struct sw_ebpf *b, const struct sw_open_stretch *o, const struct swb_crossing *x)
 {
-	bool same = o->stretch.where == SW_OFFLINE ? x->where == SWB_IDLE : x->where == o->stretch.where;
+	uint32_t where = o->stretch.where == SW_OFFLINE ? SWB_IDLE : o->stretch.where;
 
-	if (x->origin_ns != x->from_ns || x->where == SWB_LOST_MISSED || o->stretch.where == SWB_LOST_MISSED ||
+	if (x->origin_ns != x->from_ns || x->where == SWB_LOST_MISSED || where == SWB_LOST_MISSED ||
 	    o->stretch.from_ns != o->stretch.origin_ns) {
 		b->check_missed++;
 		return;
 	}
 	b->check_compared++;
-	if (!same || (x->where == o->stretch.where && x->base_ns + (o->T - x->from_ns) != o->value_ns))
-		b->check_differ++;
+	if (x->where == where)
+		b->check_differ += o->stretch.where == where && x->base_ns + (o->T - x->from_ns) != o->value_ns;
+	else
+		b->check_differ += !same_process(b, x->where, where);
 }
 
 /*

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two recordings for tests: one straight over the ebpf back end (windows, sums, totals by identity), one over the public
+ * interface. Both check every window they read and are closed by live_teardown() at the latest.
+ */
+#ifndef SW_TESTS_RECORD_H
+#define SW_TESTS_RECORD_H
+
+#include "support.h"
+
+#include "cpu/ebpf.h"
+#include "schedwatt.h"
+
+#include <uthash.h>
+
+struct identity_key { /* hashed as bytes: no padding */
+	uint64_t start_boottime_ns;
+	int32_t tgid;
+	int32_t tid;
+};
+
+/* A task, and what it had since the first boundary. */
+struct identity {
+	struct identity_key id;
+	UT_hash_handle hh;
+	uint64_t oncpu_ns;
+	int32_t ppid;
+	int32_t exit_code;
+	bool died;
+	char comm[16];
+	char process_comm[16];
+};
+
+struct record {
+	struct sw_cpu_backend *b;
+	int16_t domain_of[64];
+	uint64_t *last_ns; /* by key */
+	struct sw_cpu_domain before[2];
+	struct identity *identities;
+	/* since the first boundary */
+	uint64_t t0_ns, t_ns;
+	uint64_t windows;
+	uint64_t broken; /* domains × windows whose parts did not add up to the nanosecond */
+	uint64_t fell;   /* times that something cumulative went backwards */
+	struct sw_cpu_domain sum;
+	uint64_t irq_and_steal_at_begin_ns;
+	uint64_t members_lost;
+	uint64_t late;
+};
+
+/* Open with what differs from: the whole host, one domain (`n_domains` 2: the odd CPUs are the second). */
+struct record *record_open(const struct sw_cpu_config *config);
+void record_begin(struct record *r);                      /* the first boundary */
+void record_window(struct record *r, uint64_t ns);        /* one more, so long after the last */
+void record_windows(struct record *r, unsigned n, uint64_t ns);
+void record_close(struct record *r);
+
+/* No window was broken and nothing fell; says how many windows that holds for. */
+void record_assert_exact(const struct record *r);
+
+/* A process's threads; a process's tree by the parents that the back end told. */
+uint64_t record_process_ns(const struct record *r, pid_t pid);
+uint64_t record_tree_ns(const struct record *r, pid_t root);
+
+uint64_t record_lost_ns(const struct record *r); /* all kinds */
+
+/* By how much a task may have had more than its own clock says (interrupts, steal), since the first boundary. */
+uint64_t record_stolen_ns(const struct record *r);
+
+/* Is `ns` within so many parts per thousand of `own_ns`, and within what was lost and stolen? Says it when it is not. */
+bool record_matches(const struct record *r, const char *what, uint64_t ns, uint64_t own_ns, double permille);
+
+struct sw_ebpf *record_inside(struct record *r);
+
+/* Slots of the table that are taken; of those, by tasks of a process. */
+unsigned record_slots(struct record *r, unsigned *ret_of_process, pid_t pid);
+
+/* --- the public interface */
+
+struct watch {
+	struct sw_monitor *m;
+	uint64_t windows;
+	uint64_t broken; /* windows whose times or joules did not add up */
+};
+
+/* `sz` and `error` are set here; energy is "none" unless given. The first boundary is set. */
+struct watch *watch_open(struct sw_options *options);
+const struct sw_report *watch_step(struct watch *w);      /* waits for it */
+const struct sw_summary *watch_finish(struct watch *w);   /* ends the recording; NULL when that fails */
+const struct sw_process *watch_find(const struct sw_process *p, size_t n, pid_t pid);
+
+#endif
