@@ -104,6 +104,30 @@ test: deps
 .PHONY: build-tests
 build-tests: all $(UNIT) $(LIVE)
 
+# --- bench
+
+BENCH_OBJ := $(patsubst tools/bench/%.c,$(B)/tools/bench/%.o,$(filter-out %.bpf.c,$(wildcard tools/bench/*.c)))
+
+$(B)/tools/bench/floor.bpf.o: tools/bench/floor.bpf.c vmlinux/vmlinux.h
+	@mkdir -p $(@D)
+	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
+		-ffile-prefix-map=$(CURDIR)/= -Ivmlinux -c $< -o $@
+	$(LLVM_STRIP) -g $@
+
+$(B)/floor.skel.h: $(B)/tools/bench/floor.bpf.o
+	$(BPFTOOL) gen skeleton $< name floor_bpf > $@
+
+$(B)/tools/bench/variant.o: $(B)/floor.skel.h $(B)/schedwatt.skel.h
+
+$(B)/tools/bench/%.o: tools/bench/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/bench: $(BENCH_OBJ) $(B)/libschedwatt.a $(B)/schedwatt
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(BENCH_OBJ) $(B)/libschedwatt.a $(LIBS) $(CLI_LIBS) -o $@
+
+-include $(BENCH_OBJ:.o=.d)
+
 # --- what users do
 
 deps:
@@ -115,7 +139,7 @@ run: deps
 	build/schedwatt run -- $(CMD)
 
 bench: deps
-	$(MAKE) --no-print-directory build/bench
+	$(MAKE) --no-print-directory SANITIZE= build/bench
 	build/bench build/bench.json
 
 install: all

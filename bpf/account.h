@@ -218,7 +218,9 @@ SWA_FN int swa_boundary(struct swb_cpu *c, __u64 t, __u64 T, __u32 where)
 	c->limit_ns = ~0ULL;
 	c->epoch = epoch + 1;
 	c->head[(epoch + 1) & 1] = 0;
-	if (s) {
+	if (s && s->epoch == epoch + 1) { /* late: it was active on a CPU that is ahead, and is on a list there */
+		s->acc_ns += b - c->since_ns;
+	} else if (s) {
 		__u64 acc_ns = s->acc_ns + (b - c->since_ns);
 
 		s->at_ns = acc_ns;

@@ -45,18 +45,20 @@ static void peek(struct sw_ebpf *b)
 		run_program(b->peek_fd, 0, 0);
 }
 
-/* The slot in which the program would find a task; 0 when it has none. */
-static uint32_t find_slot(const struct sw_ebpf *b, uint16_t domain, uint64_t task, uint32_t tid, uint64_t css)
+/* The slot in which the program would find a task; 0 when it has none. *known: it has one, if in another domain. */
+static uint32_t find_slot(const struct sw_ebpf *b, uint16_t domain, uint64_t task, uint32_t tid, uint64_t css, bool *known)
 {
 	uint32_t mask = b->n_slots - 1, n, other = 0;
 	uint32_t first = b->tree ? (uint32_t)(task >> 12 ^ task >> 24) : tid;
 
+	*known = false;
 	for (unsigned way = 0; way < SWB_WAYS; way++) {
 		const struct swb_slot *s = &b->slots[n = (first + way * ((mask >> 3) + 1)) & mask];
 
-		if (n < SWB_FIRST_SLOT || once(s->task) != task || s->domain != domain)
+		if (n < SWB_FIRST_SLOT || once(s->task) != task)
 			continue;
-		if (!b->tree && s->tid != tid)
+		*known = true;
+		if (s->domain != domain || (!b->tree && s->tid != tid))
 			continue;
 		if (!b->peeks || s->css == css)
 			return n;
@@ -68,16 +70,17 @@ static uint32_t find_slot(const struct sw_ebpf *b, uint16_t domain, uint64_t tas
 /* Where a task's time goes on a CPU, as far as can be told from outside. -1: only the CPU itself can say. */
 static int place(const struct sw_ebpf *b, const struct swb_cpu *c, uint64_t task, uint32_t tid, uint64_t css)
 {
+	bool known;
 	uint32_t n;
 
 	if (b->peeks ? !tid : task == c->idle_task)
 		return SWB_IDLE;
 	if (!b->peeks && !b->tree)
 		return -1;
-	n = find_slot(b, c->domain, task, tid, css);
+	n = find_slot(b, c->domain, task, tid, css, &known);
 	if (n)
 		return n;
-	return b->tree ? SWB_OTHER : -1;
+	return b->tree && !known ? SWB_OTHER : -1;
 }
 
 /* The running stretch of a CPU that has not crossed. False: only the CPU itself can say where it goes. */
@@ -448,8 +451,11 @@ static int hold_late(struct sw_ebpf *b, unsigned cpu)
 
 static void give_held(struct sw_ebpf *b)
 {
-	for (size_t i = 0; i < b->n_held; i++)
+	for (size_t i = 0; i < b->n_held; i++) {
 		shift_one(b, &b->cpu[b->held[i].cpu], b->held[i].where, b->held[i].ns);
+		if (b->held[i].where >= SWB_FIRST_SLOT)
+			collect(b, b->held[i].where); /* if it did nothing else in this window */
+	}
 	b->n_held = 0;
 }
 

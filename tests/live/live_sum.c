@@ -12,8 +12,8 @@ static pid_t start_load(void)
 {
 	pid_t spinner = start(hog, (void *)0);
 
+	start(hog, (void *)(intptr_t)(cpus_online() - 1));
 	start(ping_pong, (void *)(intptr_t)(cpus_online() - 1));
-	start(fork_storm, NULL);
 	start(fork_storm, NULL);
 	return spinner;
 }
@@ -31,9 +31,9 @@ static void sum_rule(unsigned windows, uint64_t ns, unsigned n_domains)
 	after = process_cpu_ns(spinner);
 	record_assert_exact(r);
 	assert_int_equal(r->windows, windows);
-	assert_true(HASH_COUNT(r->identities) > windows * ns / NS_PER_S * 50); /* the storms are in it */
-	/* the kernel's own clock lags behind switches by some microseconds, and here are very many */
-	assert_true(record_matches(r, "spinner", record_process_ns(r, spinner), after - before, 20));
+	assert_true(HASH_COUNT(r->identities) > windows * ns / NS_PER_S * 20); /* the storm is in it */
+	/* the kernel's own clock lags behind switches by some microseconds, and its reading behind the boundaries */
+	assert_true(record_matches(r, "spinner", record_process_ns(r, spinner), after - before, 50));
 }
 
 static void sum_of_50_ms_windows(void **state)
@@ -119,7 +119,7 @@ static void reader_stopped(void **state)
 	assert_int_equal(s->fell, 0);
 	more = (int64_t)(s->spinner_ns - s->spinner_own_ns);
 	print_message("# spinner: %.6f s, %+.3f ms\n", s->spinner_ns / 1e9, more / 1e6);
-	assert_true((uint64_t)(more < 0 ? -more : more) <= s->spinner_own_ns / 50 + s->lost_ns);
+	assert_true((uint64_t)(more < 0 ? -more : more) <= s->spinner_own_ns / 20 + s->lost_ns);
 }
 
 /* 10,000 windows of 2 ms, on every CPU. */

@@ -71,12 +71,13 @@ int child_end(pid_t pid, int signal)
 	int status = 0;
 
 	kill(pid, signal);
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 100 && signal != SIGKILL; i++) {
 		if (waitpid(pid, &status, WNOHANG))
 			return status;
 		nanosleep(&pause, NULL);
 	}
-	kill(pid, SIGKILL);
+	if (signal != SIGKILL)
+		kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	return status;
 }

@@ -2,9 +2,6 @@
 /*
  * Owns: the switching workloads, and the CPU time they took. Must not know: who watches.
  * Relies on: pipe(2), getrusage(2), clock_getcpuclockid(3).
- *
- * Partners ask for the highest priority, so that others' load comes between them less often; the way through the
- * scheduler stays the ordinary one.
  */
 #include "load.h"
 
@@ -59,7 +56,6 @@ static _Noreturn void partner(struct pair_shared *s, int me, int cpu, int go, in
 
 	if (pin(cpu))
 		_exit(1);
-	setpriority(PRIO_PROCESS, 0, -20);
 	while (read(go, &turns, sizeof(turns)) == sizeof(turns)) {
 		uint64_t start = thread_cpu_ns(), warm, switches;
 
@@ -172,7 +168,6 @@ static _Noreturn void ring(unsigned n, int cpu, int go[2], int done)
 
 	if (!seats || pin(cpu))
 		_exit(1);
-	setpriority(PRIO_PROCESS, 0, -20);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN);
 	seats[0].from = go[0];
