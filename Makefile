@@ -79,7 +79,7 @@ $(B)/schedwatt: $(CLI_OBJ) $(B)/libschedwatt.a
 
 $(B)/tests/unit/%: tests/unit/%.c $(CLI_PARTS) $(B)/libschedwatt.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP $< $(CLI_PARTS) $(B)/libschedwatt.a $(LIBS) $(CLI_LIBS) -lcmocka -o $@
+	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(CLI_PARTS) $(B)/libschedwatt.a $(LIBS) $(CLI_LIBS) -lcmocka -o $@
 
 $(B)/tests/probe.bpf.o: tests/live/probe.bpf.c vmlinux/vmlinux.h
 	@mkdir -p $(@D)
@@ -92,7 +92,7 @@ $(B)/probe.skel.h: $(B)/tests/probe.bpf.o
 
 $(B)/tests/live/%: tests/live/%.c $(B)/tests/live/support.o $(B)/libschedwatt.a $(B)/probe.skel.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP $< $(B)/tests/live/support.o $(B)/libschedwatt.a $(LIBS) -lcmocka -o $@
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(B)/tests/live/support.o $(B)/libschedwatt.a $(LIBS) -lcmocka -o $@
 
 check: all $(UNIT)
 	tools/run-tests $(B) unit

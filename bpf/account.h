@@ -238,6 +238,19 @@ SWA_FN int swa_boundary(struct swb_cpu *c, __u64 t, __u64 T, __u32 where)
 	return 0;
 }
 
+/* The stretch up to t, in which no boundary falls, to a slot or a bucket. */
+SWA_INLINE void swa_add(struct swb_cpu *c, struct swb_slot *s, __u32 where, __u64 t)
+{
+	if (s) {
+		swa_touch(c, s, where);
+		s->acc_ns += t - c->since_ns;
+		swa_barrier(); /* keeps the compiler from choosing between the two addresses before s is known */
+	} else {
+		c->bucket_ns[where & 3] += t - c->since_ns;
+	}
+	c->since_ns = t;
+}
+
 /* A stretch up to t that ends without its task's being here to be asked. */
 SWA_INLINE void swa_give(struct swb_cpu *c, __u64 t, __u32 where)
 {
@@ -246,13 +259,7 @@ SWA_INLINE void swa_give(struct swb_cpu *c, __u64 t, __u32 where)
 
 	if (T != c->T || t >= c->limit_ns)
 		swa_boundary(c, t, T, where);
-	if (s) {
-		swa_touch(c, s, where);
-		s->acc_ns += t - c->since_ns;
-	} else {
-		c->bucket_ns[where & 3] += t - c->since_ns;
-	}
-	c->since_ns = t;
+	swa_add(c, s, where, t);
 }
 
 /*
@@ -321,13 +328,7 @@ SWA_INLINE void swa_charge(struct swb_cpu *c, struct task_struct *p, __u64 task,
 	}
 	if (T != c->T || t >= c->limit_ns)
 		swa_boundary(c, t, T, where);
-	if (s) {
-		swa_touch(c, s, where);
-		s->acc_ns += t - c->since_ns;
-	} else {
-		c->bucket_ns[where & 3] += t - c->since_ns;
-	}
-	c->since_ns = t;
+	swa_add(c, s, where, t);
 	if (!expected)
 		c->origin_ns = 0;
 }
