@@ -168,7 +168,10 @@ SWA_INLINE void swa_note(struct swb_cpu *c, __u32 parity, __u32 where, struct sw
 
 	x->origin_ns = c->origin_ns ? c->origin_ns : c->since_ns;
 	x->from_ns = c->since_ns;
-	x->base_ns = s ? s->acc_ns : c->bucket_ns[where & 3];
+	x->base_ns = c->bucket_ns[where & 3];
+	swa_barrier(); /* as in swa_add() */
+	if (s)
+		x->base_ns = s->acc_ns;
 	for (int i = 0; i < SWB_BUCKETS; i++)
 		x->bucket_ns[i] = c->bucket_ns[i];
 	x->late_ns = late_ns;
