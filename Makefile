@@ -23,8 +23,8 @@ BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool
 B := build$(if $(SANITIZE),/sanitize)
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow $(if $(WERROR),-Werror)
-SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 comma := ,
+SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DSW_VERSION='"$(VERSION)"' -fvisibility=hidden -ffile-prefix-map=$(CURDIR)/= \
 	$(WARNINGS) $(SANITIZERS) -Iinclude -Isrc -Ibpf -I$(B) $(CFLAGS)
 LIBS := -lbpf -lelf -lz -lm -lpthread

@@ -28,7 +28,7 @@ static void sleeper(void *number)
 	pin(i % cpus_online());
 	__sync_fetch_and_add(&load->sleepers, 1);
 	while (!load->stop)
-		nap((1 + i % 4) * NS_PER_MS);
+		nap((3 + i % 4 * 4) * NS_PER_MS);
 	load->sleeper_ns[i] = process_cpu_ns(0);
 	for (;;)
 		pause();
@@ -73,7 +73,7 @@ static void unseen(uint32_t drop_every, bool tree)
 		assert_true(own > 0);
 		had_ns += ns;
 		own_ns += own;
-		/* each of its some thousand turns may be told apart from its neighbours' by microseconds only */
+		/* each of its some hundred turns may be told apart from its neighbours' by microseconds only */
 		if (ns > own + own / 10 + 3 * NS_PER_MS) {
 			print_message("# sleeper %d has %.3f ms, its own clock says %.3f\n", i, ns / 1e6, own / 1e6);
 			ok = false;

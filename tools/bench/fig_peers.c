@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define PEER_ROUNDS 9
-#define PEER_TURNS 30000
+#define PEER_RUN_NS 200e6
 #define PEER_SECONDS 60
 #define PEERS 2
 
@@ -50,7 +50,7 @@ static void pause_ms(unsigned ms)
 }
 
 /* 0, or -errno of the pair; a peer that does not work is left out from here on. */
-static int run_peer(struct bench *b, struct peer *p, unsigned round, struct pair *pair, double none)
+static int run_peer(struct peer *p, unsigned round, struct pair *pair, uint32_t chunks, double none)
 {
 	pid_t pid = child_exec(PEER_SECONDS, p->argv, -1, access("/sys/kernel/tracing/events", F_OK));
 	double ns = 0;
@@ -68,7 +68,7 @@ static int run_peer(struct bench *b, struct peer *p, unsigned round, struct pair
 			snprintf(p->reason, sizeof(p->reason), "%s does not work here (status %#x)", p->argv[0], status);
 		return 0;
 	}
-	err = pair_run(pair, b->quick ? PEER_TURNS / 10 : PEER_TURNS, &ns, NULL);
+	err = pair_run(pair, chunks, &ns, NULL);
 	child_end(pid, SIGINT);
 	p->ratio[round] = ns / none;
 	return err;
@@ -76,28 +76,29 @@ static int run_peer(struct bench *b, struct peer *p, unsigned round, struct pair
 
 static int peer_round(struct bench *b, struct peer peers[PEERS], struct variant *ours, double *our_ratio, unsigned round)
 {
-	uint32_t turns = b->quick ? PEER_TURNS / 10 : PEER_TURNS;
 	struct pair pair;
+	uint32_t chunks;
 	double none, after, ns;
-	int err = pair_start(&pair, b->cpu);
+	int err = pair_start(&pair, b->cpu, false);
 
 	if (err)
 		return err;
-	err = pair_run(&pair, turns, &none, NULL);
+	chunks = pair_chunks(&pair, b->quick ? PEER_RUN_NS / 10 : PEER_RUN_NS);
+	err = pair_run(&pair, chunks, &none, NULL);
 	if (!err)
 		err = variant_attach(ours);
 	if (!err)
-		err = pair_run(&pair, turns, &ns, NULL);
+		err = pair_run(&pair, chunks, &ns, NULL);
 	variant_detach(ours);
 	if (!err)
-		err = pair_run(&pair, turns, &after, NULL);
+		err = pair_run(&pair, chunks, &after, NULL);
 	if (!err) {
 		none = (none + after) / 2;
 		our_ratio[round] = ns / none;
 	}
 	for (unsigned i = 0; i < PEERS && !err; i++)
 		if (!*peers[i].reason)
-			err = run_peer(b, &peers[i], round, &pair, none);
+			err = run_peer(&peers[i], round, &pair, chunks, none);
 	pair_end(&pair);
 	return err;
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PAIR_TURNS 30000
+#define PAIR_RUN_NS 10e6
 #define RING_TASKS 2000
 #define RING_LAPS 20
 #define VARIANTS_MAX 16
@@ -55,6 +55,7 @@ struct run {
 	struct variant v[VARIANTS_MAX];
 	unsigned n;
 	unsigned rounds;
+	uint32_t chunks;
 	double *ns[VARIANTS_MAX];      /* per switch, by round */
 	double *charged[VARIANTS_MAX]; /* what schedwatt charged ÷ what the pair used */
 	struct sw_error error;
@@ -119,21 +120,21 @@ static int renew_worn(struct run *r)
 static int pair_once(struct run *r, unsigned i, unsigned round, struct pair *p)
 {
 	struct variant *v = &r->v[i];
-	uint64_t before = variant_charged_ns(v, p->pids);
+	uint64_t before = variant_charged_ns(v, p->tids);
 	double used;
 	int err = variant_attach(v);
 
 	if (err)
 		return sw_fail(&r->error, err, "%s does not attach: %s", v->name, strerror(-err));
-	err = pair_run(p, r->bench->quick ? PAIR_TURNS / 10 : PAIR_TURNS, &r->ns[i][round], &used);
+	err = pair_run(p, r->chunks, &r->ns[i][round], &used);
 	variant_detach(v);
 	if (err)
 		return sw_fail(&r->error, err, "the pair of tasks ended");
-	r->charged[i][round] = v->backend ? (variant_charged_ns(v, p->pids) - before) / used : NAN;
+	r->charged[i][round] = v->backend ? (variant_charged_ns(v, p->tids) - before) / used : NAN;
 	return 0;
 }
 
-static int pair_rounds(struct run *r)
+static int pair_rounds(struct run *r, bool threads)
 {
 	unsigned order[VARIANTS_MAX];
 	struct pair p;
@@ -142,10 +143,12 @@ static int pair_rounds(struct run *r)
 	for (unsigned round = 0; round < r->rounds && !err; round++) {
 		shuffle(order, r->n);
 		err = renew_worn(r);
-		if (!err && (err = pair_start(&p, r->bench->cpu)))
+		if (!err && (err = pair_start(&p, r->bench->cpu, threads)))
 			sw_fail(&r->error, err, "the pair of tasks does not start: %s", strerror(-err));
 		if (err)
 			break;
+		if (!round)
+			r->chunks = pair_chunks(&p, r->bench->quick ? PAIR_RUN_NS / 2 : PAIR_RUN_NS);
 		for (unsigned k = 0; k < r->n && !err; k++)
 			err = pair_once(r, order[k], round, &p);
 		pair_end(&p);
@@ -222,7 +225,7 @@ void fig_switch(struct bench *b)
 	struct run r;
 	struct stat s;
 
-	if (run_open(&r, b, "switch", pair_variants, PAIR_VARIANTS) || pair_rounds(&r)) {
+	if (run_open(&r, b, "switch", pair_variants, PAIR_VARIANTS) || pair_rounds(&r, true)) {
 		bench_skip(b, "switch", "cost per context switch", r.error.text);
 		run_close(&r);
 		return;

@@ -172,9 +172,9 @@ static pid_t endless_pair(int cpu)
 
 	if (pid)
 		return pid;
-	if (pair_start(&p, cpu))
+	if (pair_start(&p, cpu, false))
 		_exit(1);
-	while (!pair_run(&p, 10000, &ns, NULL))
+	while (!pair_run(&p, 100, &ns, NULL))
 		;
 	_exit(0);
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Owns: the switching workloads, and the CPU time they took. Must not know: who watches.
- * Relies on: pipe(2), getrusage(2), clock_getcpuclockid(3).
+ * Relies on: pipe(2), clock_getcpuclockid(3).
+ *
+ * A run is cut into chunks of under a millisecond, and the median chunk counts: what comes between now and then (an
+ * interrupt, another task that leaves cold caches) does not.
  */
 #include "load.h"
+#include "stat.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +15,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,11 +22,14 @@
 #define WARM_TURNS 500
 #define CHILD_SECONDS 300
 
+#define CHUNK_TURNS 100
+#define CHUNKS_MAX 1024
+
 struct pair_shared {
 	struct {
-		uint64_t measured_ns;
 		uint64_t whole_ns;
-		uint64_t switches;
+		pid_t tid;
+		double chunk_ns[CHUNKS_MAX];
 	} of[2];
 };
 
@@ -41,40 +47,60 @@ static void turn(int from, int to, bool first, uint32_t turns)
 	}
 }
 
-static uint64_t switches_so_far(void)
-{
-	struct rusage u;
+struct partner {
+	struct pair_shared *shared;
+	int me, cpu, go, done, from, to;
+};
 
-	getrusage(RUSAGE_THREAD, &u);
-	return u.ru_nvcsw + u.ru_nivcsw;
-}
-
-static _Noreturn void partner(struct pair_shared *s, int me, int cpu, int go, int done, int from, int to)
+static void *partner(void *arg)
 {
-	uint32_t turns;
+	const struct partner *p = arg;
+	struct pair_shared *s = p->shared;
+	int me = p->me;
+	uint32_t chunks;
 	char byte = 0;
 
-	if (pin(cpu))
+	if (pin(p->cpu))
 		_exit(1);
-	while (read(go, &turns, sizeof(turns)) == sizeof(turns)) {
-		uint64_t start = thread_cpu_ns(), warm, switches;
+	s->of[me].tid = gettid();
+	if (write(p->done, &byte, 1) != 1)
+		_exit(1);
+	while (read(p->go, &chunks, sizeof(chunks)) == sizeof(chunks)) {
+		uint64_t start = thread_cpu_ns(), before, after;
 
-		turn(from, to, !me, WARM_TURNS);
-		switches = switches_so_far();
-		warm = thread_cpu_ns();
-		turn(from, to, !me, turns);
-		s->of[me].measured_ns = thread_cpu_ns() - warm;
-		s->of[me].whole_ns = thread_cpu_ns() - start;
-		s->of[me].switches = switches_so_far() - switches;
-		if (write(done, &byte, 1) != 1)
+		turn(p->from, p->to, !me, WARM_TURNS);
+		before = thread_cpu_ns();
+		for (uint32_t i = 0; i < chunks; i++) {
+			turn(p->from, p->to, !me, CHUNK_TURNS);
+			after = thread_cpu_ns();
+			s->of[me].chunk_ns[i] = after - before;
+			before = after;
+		}
+		s->of[me].whole_ns = before - start;
+		if (write(p->done, &byte, 1) != 1)
 			break;
 	}
 	_exit(0);
 }
 
-int pair_start(struct pair *p, int cpu)
+/* One child with both, or one of the two. */
+static pid_t partner_fork(struct partner of[2], int first, bool threads)
+{
+	pid_t pid = child_fork(CHILD_SECONDS);
+	pthread_t thread;
+
+	if (pid)
+		return pid;
+	if (threads && pthread_create(&thread, NULL, partner, &of[1]))
+		_exit(1);
+	partner(&of[first]);
+	_exit(0);
+}
+
+int pair_start(struct pair *p, int cpu, bool threads)
 {
 	int there[2] = {-1, -1}, back[2] = {-1, -1}, go[2][2] = {{-1, -1}, {-1, -1}}, done[2] = {-1, -1}, err = 0;
+	char byte;
 
 	*p = (struct pair){.go = {-1, -1}, .done = -1};
 	p->shared = mmap(NULL, sizeof(*p->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -84,17 +110,14 @@ int pair_start(struct pair *p, int cpu)
 	}
 	if (pipe(there) || pipe(back) || pipe(go[0]) || pipe(go[1]) || pipe(done))
 		err = -errno;
-	for (int i = 0; i < 2 && !err; i++) {
-		p->pids[i] = child_fork(CHILD_SECONDS);
-		if (!p->pids[i]) {
-			close(go[0][1]);
-			close(go[1][1]);
-			partner(p->shared, i, cpu, go[i][0], done[1], i ? there[0] : back[0], i ? back[1] : there[1]);
-		}
-		if (p->pids[i] < 0) {
-			err = p->pids[i];
-			p->pids[i] = 0;
-		}
+	if (!err) {
+		struct partner of[2] = {
+			{p->shared, 0, cpu, go[0][0], done[1], back[0], there[1]},
+			{p->shared, 1, cpu, go[1][0], done[1], there[0], back[1]},
+		};
+
+		for (int i = 0; i < (threads ? 1 : 2); i++)
+			p->children[i] = partner_fork(of, i, threads);
 	}
 	for (int i = 0; i < 2; i++) {
 		close(there[i]);
@@ -104,26 +127,46 @@ int pair_start(struct pair *p, int cpu)
 	}
 	close(done[1]);
 	p->done = done[0];
+	for (int i = 0; i < 2 && !err; i++)
+		if (p->children[i] < 0 || read(p->done, &byte, 1) != 1)
+			err = -EAGAIN;
+	for (int i = 0; i < 2; i++)
+		p->tids[i] = p->shared->of[i].tid;
 	if (err)
 		pair_end(p);
 	return err;
 }
 
-int pair_run(struct pair *p, uint32_t turns, double *ret_ns, double *cpu_ns)
+int pair_run(struct pair *p, uint32_t chunks, double *ret_ns, double *cpu_ns)
 {
+	struct timespec last_sleep = {.tv_nsec = 200000};
+	double ns[CHUNKS_MAX];
 	char byte;
 
+	if (chunks > CHUNKS_MAX)
+		chunks = CHUNKS_MAX;
 	for (int i = 0; i < 2; i++)
-		if (write(p->go[i], &turns, sizeof(turns)) != sizeof(turns))
+		if (write(p->go[i], &chunks, sizeof(chunks)) != sizeof(chunks))
 			return -EPIPE;
 	for (int i = 0; i < 2; i++)
 		if (read(p->done, &byte, 1) != 1)
 			return -EPIPE;
-	*ret_ns = (double)(p->shared->of[0].measured_ns + p->shared->of[1].measured_ns) /
-		  (p->shared->of[0].switches + p->shared->of[1].switches);
+	nanosleep(&last_sleep, NULL); /* the last one is still on its way to sleep */
+	for (uint32_t i = 0; i < chunks; i++)
+		ns[i] = (p->shared->of[0].chunk_ns[i] + p->shared->of[1].chunk_ns[i]) / (2. * CHUNK_TURNS);
+	*ret_ns = stat_quantile(ns, chunks, .5);
 	if (cpu_ns)
 		*cpu_ns = p->shared->of[0].whole_ns + p->shared->of[1].whole_ns;
 	return 0;
+}
+
+uint32_t pair_chunks(struct pair *p, double ns)
+{
+	double each;
+
+	if (pair_run(p, 10, &each, NULL) || each <= 0)
+		return 10;
+	return ns / (2 * each * CHUNK_TURNS) + 1;
 }
 
 void pair_end(struct pair *p)
@@ -134,8 +177,8 @@ void pair_end(struct pair *p)
 	if (p->done >= 0)
 		close(p->done);
 	for (int i = 0; i < 2; i++)
-		if (p->pids[i] > 0)
-			child_end(p->pids[i], SIGKILL);
+		if (p->children[i] > 0)
+			child_end(p->children[i], SIGKILL);
 	if (p->shared)
 		munmap(p->shared, sizeof(*p->shared));
 	*p = (struct pair){.go = {-1, -1}, .done = -1};

@@ -21,16 +21,19 @@ int child_end(pid_t pid, int signal);
 int pin(int cpu);
 uint64_t thread_cpu_ns(void);
 
-/* Two partners on one CPU that pass a byte to and fro through two pipes. */
+/* Two partners on one CPU that pass a byte to and fro through two pipes: threads of one process, or two processes. */
 struct pair {
-	pid_t pids[2];
+	pid_t tids[2];
+	pid_t children[2];
 	int go[2], done;
 	struct pair_shared *shared;
 };
 
-int pair_start(struct pair *p, int cpu);
-/* CPU time of both per switch, after some unmeasured turns; *cpu_ns (may be NULL) the sum with those turns. */
-int pair_run(struct pair *p, uint32_t turns, double *ret_ns, double *cpu_ns);
+int pair_start(struct pair *p, int cpu, bool threads);
+/* CPU time of both per switch, the median of so many chunks, after some unmeasured turns; *cpu_ns (may be NULL) the
+ * whole sum with those turns. */
+int pair_run(struct pair *p, uint32_t chunks, double *ret_ns, double *cpu_ns);
+uint32_t pair_chunks(struct pair *p, double ns); /* how many take about so long */
 void pair_end(struct pair *p);
 
 /* n threads of one process on one CPU, each of which wakes the next. */

@@ -206,7 +206,7 @@ void variant_detach(struct variant *v)
 	*link = NULL;
 }
 
-uint64_t variant_charged_ns(const struct variant *v, const pid_t pids[2])
+uint64_t variant_charged_ns(const struct variant *v, const pid_t tids[2])
 {
 	const struct sw_ebpf *b = v->backend;
 	uint64_t sum = 0;
@@ -216,7 +216,7 @@ uint64_t variant_charged_ns(const struct variant *v, const pid_t pids[2])
 	for (unsigned i = 0; i < b->n_cpus && v->kind == TREE_OUTSIDE; i++)
 		sum += b->cpus[i].bucket_ns[SWB_OTHER];
 	for (uint32_t n = SWB_FIRST_SLOT; n < b->n_slots && v->kind != TREE_OUTSIDE; n++)
-		if (b->slots[n].tid == (uint32_t)pids[0] || b->slots[n].tid == (uint32_t)pids[1])
+		if (b->slots[n].tid == (uint32_t)tids[0] || b->slots[n].tid == (uint32_t)tids[1])
 			sum += b->slots[n].acc_ns;
 	return sum;
 }

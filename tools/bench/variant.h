@@ -41,7 +41,7 @@ int variant_attach(struct variant *v);
 void variant_detach(struct variant *v);
 
 /* What schedwatt has charged so far to those two tasks, or to `other`. So a bench sees that it measured one at work. */
-uint64_t variant_charged_ns(const struct variant *v, const pid_t pids[2]);
+uint64_t variant_charged_ns(const struct variant *v, const pid_t tids[2]);
 
 /* Nobody reads these tables, so they fill up with tasks whose end was not seen. */
 bool variant_is_worn(const struct variant *v);
