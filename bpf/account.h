@@ -12,8 +12,8 @@
  *   swa_know_cpu(c, p): the CPU's run queue and idle task, where they can be had from p, which runs on it;
  *   swa_run_start(c, p, t): when p, switched out at t, was switched in, or t where that is not kept;
  *   swa_unseen(c, p): switches of this CPU since the last call that no event showed; 0 where that is not known;
- *   swa_left(c, p, t, &left): of the expected task, its tid, css and how long the run lasted that began at since_ns
- *   (0: unknown);
+ *   swa_left(c, p, t, &left): of the expected task, its tid, css, whether it is dead, and how long the run lasted that
+ *   began at since_ns (0: unknown);
  *   swa_describe(p, cold, birth): fill the cold part.
  *
  * Order of stores. User space reads while CPUs go on. Within a CPU's state it relies on `seq`; for a slot on `epoch`
@@ -266,6 +266,36 @@ SWA_INLINE void swa_give(struct swb_cpu *c, __u64 t, __u32 where)
 }
 
 /*
+ * The task's last switch-out: its slots leave the table, user space frees them when it reads them from the list. p is
+ * NULL where it can no longer be asked.
+ */
+SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 first)
+{
+	struct swb_slot *s;
+	__u32 n;
+
+	if (!c)
+		return 0;
+	swa_for_ways(n, s, first) {
+		struct swb_cold *cold;
+
+		if (s->task != task)
+			continue;
+		swa_touch(c, s, n);
+		cold = swa_cold(n);
+		if (cold && p)
+			swa_describe(p, cold, false);
+		s->names++;
+		if (cfg_tree)
+			swa_filter_add(task, -1);
+		s->task = 0;
+		swa_barrier();
+		s->dead = SWB_DIED;
+	}
+	return 0;
+}
+
+/*
  * prev is not the task that was switched in: one switch at least went unseen. If it was just one, the expected task
  * ran until prev did, and the kernel keeps when that was: the start of prev's run, or, where prev is the idle task, how
  * long the expected one ran. If there were more, what lies before prev's own run is lost.
@@ -302,6 +332,8 @@ SWA_FN int swa_missed(struct swb_cpu *c, struct task_struct *p, __u64 task, __u6
 	c->missed++;
 	c->outside = 0;
 	swa_give(c, from, where);
+	if (left.ran_ns && left.dead) /* that was its last switch-out */
+		swa_retire(c, 0, c->running, swa_first(left.tid, c->running));
 	c->renote = c->epoch != epoch && c->limit_ns == c->T; /* the boundary it slept through may lie behind `from` */
 	c->origin_ns = origin;
 	c->before = where;
@@ -334,33 +366,6 @@ SWA_INLINE void swa_charge(struct swb_cpu *c, struct task_struct *p, __u64 task,
 	swa_add(c, s, where, t);
 	if (!expected)
 		c->origin_ns = 0;
-}
-
-/* The task's last switch-out: its slots leave the table, user space frees them when it reads them from the list. */
-SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task)
-{
-	__u32 first = swa_first(swa_tid(p), task), n;
-	struct swb_slot *s;
-
-	if (!c)
-		return 0;
-	swa_for_ways(n, s, first) {
-		struct swb_cold *cold;
-
-		if (s->task != task)
-			continue;
-		swa_touch(c, s, n);
-		cold = swa_cold(n);
-		if (cold)
-			swa_describe(p, cold, false);
-		s->names++;
-		if (cfg_tree)
-			swa_filter_add(task, -1);
-		s->task = 0;
-		swa_barrier();
-		s->dead = SWB_DIED;
-	}
-	return 0;
 }
 
 /*
@@ -485,7 +490,7 @@ SWA_INLINE int swa_switch(struct swb_cpu *c, struct task_struct *prev, __u64 tas
 	if (cfg_tree)
 		c->outside = outside;
 	if (swa_is_dead(prev))
-		swa_retire(c, prev, task);
+		swa_retire(c, prev, task, swa_first(swa_tid(prev), task));
 	swa_barrier();
 	c->seq++;
 	return 0;

@@ -106,11 +106,18 @@ SWA_INLINE void swa_know_cpu(struct swb_cpu *c, struct task_struct *p)
 }
 
 /* The event's own prev_state hides TASK_DEAD; 5.14 renamed the field, and some older kernels took that over. */
+SWA_INLINE bool is_dead(struct task_struct *p, bool direct)
+{
+	struct task_struct___old *old = (struct task_struct___old *)p;
+
+	if (bpf_core_field_exists(p->__state))
+		return (direct ? p->__state : BPF_CORE_READ(p, __state)) & TASK_DEAD;
+	return (direct ? old->state : BPF_CORE_READ(old, state)) & TASK_DEAD;
+}
+
 SWA_INLINE bool swa_is_dead(struct task_struct *p)
 {
-	if (bpf_core_field_exists(p->__state))
-		return TASK(p, __state) & TASK_DEAD;
-	return TASK((struct task_struct___old *)p, state) & TASK_DEAD;
+	return is_dead(p, cfg_direct);
 }
 
 /* The run queue's clock stands still while the scheduler holds its lock, so this is the length of p's run. */
@@ -166,6 +173,7 @@ SWA_INLINE void swa_left(struct swb_cpu *c, struct task_struct *p, u64 t, struct
 		return;
 	left->tid = BPF_CORE_READ(x, pid);
 	left->css = (u64)BPF_CORE_READ(x, cgroups);
+	left->dead = is_dead(x, false);
 	left->ran_ns = last_run_ns(rq, x, &arrival);
 	/* is that still the run that we saw begin, or has x run elsewhere since? */
 	ago = BPF_CORE_READ(rq, clock) - arrival;

@@ -135,6 +135,7 @@ struct swa_left {
 	__u64 css;
 	__u64 ran_ns; /* how long its run lasted; 0: unknown */
 	__u32 tid;
+	__u32 dead;
 };
 
 #define swa_barrier() __asm__ volatile("" ::: "memory")

@@ -481,6 +481,10 @@ static int emit_rows(struct sw_ebpf *b)
 
 		read_barrier();
 		last = dead && (int32_t)(once(s->epoch) - b->epoch) <= 0;
+		if (last && st->running_ns) { /* an exec just now; its stretch is open and will be settled next time */
+			last = false;
+			b->unlisted = UINT64_MAX;
+		}
 		fill_task(b, n);
 		b->rows[b->usage.n_rows++] = (struct sw_cpu_row){
 			.key = n,

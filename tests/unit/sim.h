@@ -129,6 +129,7 @@ static void swa_left(struct swb_cpu *c, struct task_struct *p, __u64 t, struct s
 	(void)t;
 	left->tid = x->tid;
 	left->css = x->css;
+	left->dead = x->dead;
 	/* the run that began at since_ns, and not a later one elsewhere */
 	left->ran_ns = x->on_cpu < 0 && x->arrival == c->since_ns && x->departure > x->arrival ? x->departure - x->arrival
 											       : 0;

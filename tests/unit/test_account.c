@@ -139,6 +139,26 @@ static void single_gap_is_resolved(void **state)
 	assert_int_equal(missed_ns(0), 0);
 }
 
+/* The switch that went unseen was a task's last. */
+static void unseen_death(void **state)
+{
+	struct task_struct a = sim_task(10), b = sim_task(11);
+
+	(void)state;
+	sim_begin();
+	sim_switch(0, 0, &a);
+	sim_switch(0, 5, &b);
+	sim_switch(0, 8, &a);
+	a.dead = true;
+	sim_unseen(0, 10, &b);
+	sim_switch(0, 20, NULL);
+	assert_int_equal(sim_acc(&a), 7);
+	assert_int_equal(sim_acc(&b), 13);
+	for (uint32_t n = 0; n < SIM_SLOTS; n++)
+		if (sim_slots[n].claim)
+			assert_int_equal(sim_slots[n].dead, sim_slots[n].tid == 10 ? SWB_DIED : SWB_ALIVE);
+}
+
 /* A sleeper that was expected and has run elsewhere since is not given this CPU's time. */
 static void stale_expectation(void **state)
 {
@@ -590,6 +610,7 @@ int main(void)
 		cmocka_unit_test_setup(gap_is_lost, reset),
 		cmocka_unit_test_setup(gap_without_arrival, reset),
 		cmocka_unit_test_setup(single_gap_is_resolved, reset),
+		cmocka_unit_test_setup(unseen_death, reset),
 		cmocka_unit_test_setup(stale_expectation, reset),
 		cmocka_unit_test_setup(slice_is_split_at_T, reset),
 		cmocka_unit_test_setup(switch_at_T, reset),
