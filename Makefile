@@ -146,6 +146,7 @@ install: all
 	install -D -m 755 $(B)/schedwatt $(DESTDIR)$(PREFIX)/bin/schedwatt
 	install -D -m 644 $(B)/libschedwatt.a $(DESTDIR)$(LIBDIR)/libschedwatt.a
 	install -D -m 644 include/schedwatt.h $(DESTDIR)$(PREFIX)/include/schedwatt.h
+	install -D -m 644 src/cli/schedwatt.1 $(DESTDIR)$(MANDIR)/man1/schedwatt.1
 
 clean:
 	rm -rf build
