@@ -25,7 +25,7 @@ CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow $(if $(WERROR),-Werror)
 comma := ,
 SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DSW_VERSION='"$(VERSION)"' -fvisibility=hidden -ffile-prefix-map=$(CURDIR)/= \
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DSW_VERSION='"$(VERSION)"' -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. \
 	$(WARNINGS) $(SANITIZERS) -Iinclude -Isrc -Ibpf -I$(B) $(CFLAGS)
 LIBS := -lbpf -lelf -lz -lm -lpthread
 CLI_LIBS = $(shell pkg-config --libs json-c)
@@ -50,7 +50,7 @@ all: $(B)/schedwatt
 $(B)/schedwatt.bpf.o: bpf/schedwatt.bpf.c $(wildcard bpf/*.h) vmlinux/vmlinux.h
 	@mkdir -p $(@D)
 	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
-		-ffile-prefix-map=$(CURDIR)/= -Ivmlinux -Ibpf -c $< -o $@
+		-ffile-prefix-map=$(CURDIR)=. -Ivmlinux -Ibpf -c $< -o $@
 	$(LLVM_STRIP) -g $@
 
 $(B)/schedwatt.skel.h: $(B)/schedwatt.bpf.o
@@ -83,7 +83,7 @@ $(B)/tests/unit/%: tests/unit/%.c $(CLI_PARTS) $(B)/libschedwatt.a
 
 $(B)/tests/probe.bpf.o: tests/live/probe.bpf.c vmlinux/vmlinux.h
 	@mkdir -p $(@D)
-	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=$(CURDIR)/= -Ivmlinux \
+	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. -Ivmlinux \
 		-c $< -o $@
 	$(LLVM_STRIP) -g $@
 
@@ -111,7 +111,7 @@ BENCH_OBJ := $(patsubst tools/bench/%.c,$(B)/tools/bench/%.o,$(filter-out %.bpf.
 $(B)/tools/bench/floor.bpf.o: tools/bench/floor.bpf.c vmlinux/vmlinux.h
 	@mkdir -p $(@D)
 	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
-		-ffile-prefix-map=$(CURDIR)/= -Ivmlinux -c $< -o $@
+		-ffile-prefix-map=$(CURDIR)=. -Ivmlinux -c $< -o $@
 	$(LLVM_STRIP) -g $@
 
 $(B)/floor.skel.h: $(B)/tools/bench/floor.bpf.o

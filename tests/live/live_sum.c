@@ -33,7 +33,8 @@ static void sum_rule(unsigned windows, uint64_t ns, unsigned n_domains)
 	assert_int_equal(r->windows, windows);
 	assert_true(HASH_COUNT(r->identities) > windows * ns / NS_PER_S * 20); /* the storm is in it */
 	/* the kernel's own clock lags behind switches by some microseconds, and its reading behind the boundaries */
-	assert_true(record_matches(r, "spinner", record_process_ns(r, spinner), after - before, 50));
+	assert_true(record_matches(r, "spinner", record_process_ns(r, spinner), after - before,
+				   switches_of(spinner), 50));
 }
 
 static void sum_of_50_ms_windows(void **state)

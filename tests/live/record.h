@@ -67,8 +67,13 @@ uint64_t record_lost_ns(const struct record *r); /* all kinds */
 /* By how much a task may have had more than its own clock says (interrupts, steal), since the first boundary. */
 uint64_t record_stolen_ns(const struct record *r);
 
-/* Is `ns` within so many parts per thousand of `own_ns`, and within what was lost and stolen? Says it when it is not. */
-bool record_matches(const struct record *r, const char *what, uint64_t ns, uint64_t own_ns, double permille);
+/*
+ * Does what a task had agree with its own clock: to so many parts per thousand, give or take what was lost or stolen, and
+ * 5 µs for each time it was switched out? The kernel's clock stands still from a wake-up to the switch that follows, and
+ * gives that time to whoever comes. Says what it found.
+ */
+bool record_matches(const struct record *r, const char *what, uint64_t ns, uint64_t own_ns, uint64_t switches,
+		    double permille);
 
 struct sw_ebpf *record_inside(struct record *r);
 

@@ -37,6 +37,8 @@ static void (*at_teardown)(void);
 
 bool live_allowed(const char *name)
 {
+	if (getenv("LIVE_ONLY"))
+		cmocka_set_test_filter(getenv("LIVE_ONLY"));
 	setvbuf(stdout, NULL, _IOLBF, 0); /* a child must not print what its parent had in its buffer */
 	if (!geteuid())
 		return true;
@@ -160,7 +162,15 @@ struct ended finish(pid_t pid, int signal)
 	/* what it has left behind in its group */
 	kill(-pid, SIGKILL);
 	e.cpu_ns = to_ns(&usage.ru_utime) + to_ns(&usage.ru_stime);
+	e.switches = usage.ru_nvcsw + usage.ru_nivcsw;
 	return e;
+}
+
+bool runs(pid_t pid)
+{
+	siginfo_t info = {0};
+
+	return !waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
 }
 
 void *shared(size_t size)
@@ -208,6 +218,23 @@ uint64_t process_cpu_ns(pid_t pid)
 	clockid_t clock;
 
 	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
+}
+
+uint64_t switches_of(pid_t pid)
+{
+	unsigned long long n, sum = 0;
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "voluntary_ctxt_switches: %llu", &n) == 1 ||
+		    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &n) == 1)
+			sum += n;
+	if (f)
+		fclose(f);
+	return sum;
 }
 
 void burn(uint64_t ns)

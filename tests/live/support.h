@@ -25,7 +25,7 @@
 
 #define live_test(fn) cmocka_unit_test_setup_teardown(fn, live_setup, live_teardown)
 
-/* Run a group, or skip it when BPF is not ours to use. For main(). */
+/* Run a group (LIVE_ONLY=PATTERN: those of it that match), or skip it when BPF is not ours to use. For main(). */
 #define live_run(tests) (live_allowed(argv[0]) ? cmocka_run_group_tests(tests, NULL, NULL) : 0)
 bool live_allowed(const char *name);
 
@@ -43,10 +43,14 @@ pid_t start_program(char *const argv[]); /* stdout and stderr go nowhere */
 struct ended {
 	int status;      /* as of waitpid(2) */
 	uint64_t cpu_ns; /* its own and its waited children's, as the kernel counts it */
+	uint64_t switches; /* likewise */
 };
 
 /* Send `signal` (0: none) and wait for it. */
 struct ended finish(pid_t pid, int signal);
+
+/* Has it not ended yet? Leaves it to finish(). */
+bool runs(pid_t pid);
 
 /* Memory that children share with the test, zeroed; freed by the teardown. */
 void *shared(size_t size);
@@ -59,6 +63,7 @@ void await(const volatile uint32_t *flag);
 void pin(int cpu);                /* the calling thread */
 uint64_t thread_cpu_ns(void);
 uint64_t process_cpu_ns(pid_t pid); /* of another process, all its threads; 0: ours */
+uint64_t switches_of(pid_t pid);    /* times that a task of one thread was switched out */
 void burn(uint64_t ns);             /* of the calling thread's own CPU time */
 void nap(uint64_t ns);
 

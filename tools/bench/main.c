@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS 81
+#define ROUNDS 201
 #define ROUNDS_QUICK 5
 
 static const struct {

@@ -213,24 +213,27 @@ uint64_t variant_charged_ns(const struct variant *v, const pid_t tids[2])
 
 	if (!b)
 		return 0;
-	for (unsigned i = 0; i < b->n_cpus && v->kind == TREE_OUTSIDE; i++)
-		sum += b->cpus[i].bucket_ns[SWB_OTHER];
-	for (uint32_t n = SWB_FIRST_SLOT; n < b->n_slots && v->kind != TREE_OUTSIDE; n++)
+	for (uint32_t n = SWB_FIRST_SLOT; n < b->n_slots; n++)
 		if (b->slots[n].tid == (uint32_t)tids[0] || b->slots[n].tid == (uint32_t)tids[1])
 			sum += b->slots[n].acc_ns;
 	return sum;
 }
 
-bool variant_is_worn(const struct variant *v)
+bool variant_tidy(struct variant *v)
 {
-	const struct sw_ebpf *b = v->backend;
+	struct sw_ebpf *b = v->backend;
 	uint32_t claimed = 0;
 
 	if (!b)
-		return false;
-	for (uint32_t n = SWB_FIRST_SLOT; n < b->n_slots; n++)
-		claimed += b->slots[n].claim != 0;
-	return claimed > b->n_slots / 4;
+		return true;
+	for (uint32_t n = SWB_FIRST_SLOT; n < b->n_slots; n++) {
+		struct swb_slot *s = &b->slots[n];
+
+		if (s->claim && s->dead)
+			__atomic_sub_fetch(&s->claim, 1, __ATOMIC_RELEASE);
+		claimed += s->claim != 0;
+	}
+	return claimed <= b->n_slots / 4;
 }
 
 /* fdinfo says what the kernel itself counts: Documentation/bpf, kernel/bpf/syscall.c (bpf_map_show_fdinfo). */

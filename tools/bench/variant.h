@@ -40,11 +40,11 @@ void variant_close(struct variant *v);
 int variant_attach(struct variant *v);
 void variant_detach(struct variant *v);
 
-/* What schedwatt has charged so far to those two tasks, or to `other`. So a bench sees that it measured one at work. */
+/* What schedwatt has charged so far to those two tasks. So a bench sees that it measured one at work. */
 uint64_t variant_charged_ns(const struct variant *v, const pid_t tids[2]);
 
-/* Nobody reads these tables, so they fill up with tasks whose end was not seen. */
-bool variant_is_worn(const struct variant *v);
+/* Nobody reads these tables: free what died. False: it fills up with tasks whose end was not seen, so open it anew. */
+bool variant_tidy(struct variant *v);
 
 /* The library's back end over the whole host (n_pids 0) or trees, domains left out. */
 int backend_open(uint32_t hook, uint32_t slots, const int32_t *pids, size_t n_pids, struct sw_error *error,
