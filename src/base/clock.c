@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <time.h>
 
+#define SPIN_NS 20000 /* below this, waiting costs less than sleeping */
+
 static int64_t read_clock(clockid_t id)
 {
 	struct timespec t;
@@ -31,10 +33,14 @@ int64_t sw_realtime_ns(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
+/* The kernel takes a timer interrupt even for a moment that has passed, and two switches for one that is near. */
 void sw_sleep_until_ns(uint64_t t_ns)
 {
 	struct timespec t = {.tv_sec = t_ns / 1000000000, .tv_nsec = t_ns % 1000000000};
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+	if (sw_now_ns() + SPIN_NS < t_ns)
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+			;
+	while (sw_now_ns() < t_ns)
 		;
 }

@@ -50,6 +50,11 @@ bool sw_meter_is_modelled(const struct sw_meter *m)
 	return m->source && !strcmp(m->source->ops->quality, "modelled");
 }
 
+bool sw_meter_measures(const struct sw_meter *m)
+{
+	return m->source && !sw_meter_is_modelled(m);
+}
+
 bool sw_zone_counts(const struct sw_zone_info *zone)
 {
 	return (zone->role == SW_ROLE_PACKAGE || zone->role == SW_ROLE_DRAM) && !zone->twin && !zone->problem;

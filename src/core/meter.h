@@ -24,6 +24,9 @@ void sw_meter_free(struct sw_meter *m);
 /* Is the source computed from CPU time? Then `busy` must hold what stood at the boundary. */
 bool sw_meter_is_modelled(const struct sw_meter *m);
 
+/* Are there counters, whose reading is a matter of when? */
+bool sw_meter_measures(const struct sw_meter *m);
+
 /* Read every zone into m->points. */
 void sw_meter_read(struct sw_meter *m, const struct sw_busy *busy, struct sw_energy_point *point);
 

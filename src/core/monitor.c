@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define LEAD_NS 1000000 /* a boundary is announced at least so long ahead, so that every CPU sees it in time */
+#define CPU_GUARD_NS 60000 /* how long back ends wait behind a boundary before they read it */
 #define INTERVAL_DEFAULT_MS 500
 
 const char *sw_monitor_error(const struct sw_monitor *m)
@@ -198,7 +199,8 @@ out:
 /* Wake the caller at the boundary, or before it for a reading without which a counter could wrap unseen. */
 static int arm(struct sw_monitor *m)
 {
-	uint64_t t = m->wake_ns;
+	/* counters are read at the boundary; without any, a moment later, when CPU time can be read at once */
+	uint64_t t = m->wake_ns + (sw_meter_measures(&m->meter) ? 0 : CPU_GUARD_NS);
 	struct itimerspec when = {0};
 
 	if (m->meter.max_gap_ns && m->meter.last_ns && m->meter.last_ns + m->meter.max_gap_ns < t)

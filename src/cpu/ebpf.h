@@ -38,7 +38,6 @@ struct sw_stretch {
 struct sw_cpu_view {
 	struct swb_cpu state;
 	bool started;
-	bool online;
 	bool crossed;
 	bool unseen; /* it runs what no event said, and where its time goes cannot be told */
 	struct sw_stretch running; /* where it has not crossed */
@@ -55,6 +54,7 @@ struct sw_open_stretch {
 
 struct sw_ebpf_cpu {
 	bool present;
+	bool online; /* as last read */
 	struct sw_open_stretch open;
 	int64_t shift_ns[SWB_BUCKETS + 1];
 	uint64_t reported_ns[SWB_BUCKETS + 1];

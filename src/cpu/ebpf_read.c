@@ -92,10 +92,6 @@ static bool place_running(const struct sw_ebpf *b, struct sw_cpu_view *v)
 
 	v->running = (struct sw_stretch){.origin_ns = c->since_ns, .from_ns = c->since_ns};
 	v->unseen = false;
-	if (!v->online) {
-		v->running.where = SW_OFFLINE;
-		return true;
-	}
 	if (c->outside && b->peeks && (c->seen_seq != c->seq || place(b, c, c->seen_task, c->seen_tid, 0) == SWB_OTHER)) {
 		v->running.where = SWB_OTHER; /* outsiders pass the CPU on among themselves: any of them will do */
 		return true;
@@ -160,24 +156,38 @@ static void view_cpu(struct sw_ebpf *b, unsigned cpu)
 		v->running.where = v->running.before = SWB_LOST_MISSED;
 }
 
+static bool idle_throughout(const struct sw_ebpf *b, const struct sw_ebpf_cpu *c)
+{
+	return c->view.started && !c->view.crossed && c->view.running.where == SWB_IDLE && c->open.valid &&
+	       c->open.stretch.origin_ns == c->view.state.since_ns && c->open.T < b->T;
+}
+
 static int mark_online(unsigned cpu, void *ctx)
 {
 	struct sw_ebpf *b = ctx;
 
 	if (cpu < b->n_cpus)
-		b->cpu[cpu].view.online = true;
+		b->cpu[cpu].online = true;
 	return 0;
 }
 
-static void read_online(struct sw_ebpf *b)
+/* A CPU that is off looks idle. Only where one was idle for a whole window is the list of those online worth reading. */
+static void find_offline(struct sw_ebpf *b)
 {
 	char text[4096];
-	bool known = b->online_fd >= 0 && sw_fd_read(b->online_fd, text, sizeof(text)) > 0;
+	bool any = false;
 
 	for (unsigned i = 0; i < b->n_cpus; i++)
-		b->cpu[i].view.online = !known;
-	if (known)
-		sw_parse_cpulist(text, UINT32_MAX, mark_online, b);
+		any |= idle_throughout(b, &b->cpu[i]);
+	if (!any || b->online_fd < 0 || sw_fd_read(b->online_fd, text, sizeof(text)) <= 0)
+		return;
+	for (unsigned i = 0; i < b->n_cpus; i++)
+		b->cpu[i].online = false;
+	if (sw_parse_cpulist(text, UINT32_MAX, mark_online, b))
+		return;
+	for (unsigned i = 0; i < b->n_cpus; i++)
+		if (!b->cpu[i].online && idle_throughout(b, &b->cpu[i]))
+			b->cpu[i].view.running.where = b->cpu[i].view.running.before = SW_OFFLINE;
 }
 
 static void shift_one(struct sw_ebpf *b, struct sw_ebpf_cpu *c, uint32_t where, int64_t ns)
@@ -561,11 +571,11 @@ int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const s
 	int err = 0;
 
 	sw_sleep_until_ns(b->T + GUARD_NS - b->clock_ahead_ns);
-	read_online(b);
 	peek(b);
 	b->n_active = 0;
 	for (unsigned i = 0; i < b->n_cpus; i++)
 		view_cpu(b, i);
+	find_offline(b);
 	give_held(b);
 	for (unsigned i = 0; i < b->n_cpus; i++) {
 		settle_open(b, &b->cpu[i]);
