@@ -82,7 +82,7 @@ struct sw_options {
 	size_t n_baseline;
 	uint64_t model_idle_uw; /* the model's microwatts per logical CPU, idle and fully busy; both 0: its defaults */
 	uint64_t model_max_uw;
-	uint32_t slots;       /* size of the slot table, rounded up to a power of two; 0: chosen by threads alive */
+	uint32_t slots;       /* size of the slot table, 64 to 262144, rounded up to a power of two; 0: by threads alive */
 	uint32_t hook;        /* enum sw_hook: force one way of attaching; 0: the first that attaches */
 	const char *sysfs;    /* directory that stands for /sys; NULL: /sys */
 	const char *procfs;   /* directory that stands for /proc; NULL: /proc */

@@ -14,7 +14,8 @@
 
 enum {
 	INTERVAL_MAX_MS = 3600000,
-	SLOTS_MAX = 1 << 24,
+	SLOTS_MIN = 64,
+	SLOTS_MAX = 262144,
 };
 
 #define DURATION_MAX_S 1000000000
@@ -55,8 +56,8 @@ int option_slots(struct options *o, const char *arg)
 {
 	uint64_t n;
 
-	if (parse_whole(arg, SLOTS_MAX, &n) || n < 1) {
-		message_error("--slots '%s' is not a whole number from 1 to %d", arg, SLOTS_MAX);
+	if (parse_whole(arg, SLOTS_MAX, &n) || n < SLOTS_MIN) {
+		message_error("--slots '%s' is not a whole number from %d to %d", arg, SLOTS_MIN, SLOTS_MAX);
 		return EINVAL;
 	}
 	o->slots = (uint32_t)n;

@@ -77,6 +77,8 @@ static int take_options(const struct sw_options *from, struct sw_options *to, st
 		return sw_fail(error, -EINVAL, "hook %u does not exist", to->hook);
 	if (to->target > SW_TARGET_PIDS)
 		return sw_fail(error, -EINVAL, "target %u does not exist", to->target);
+	if (to->slots && (to->slots < 64 || to->slots > 262144))
+		return sw_fail(error, -EINVAL, "%u slots are not from 64 to 262144", to->slots);
 	if ((to->target == SW_TARGET_PIDS) != (to->n_pids > 0))
 		return sw_fail(error, -EINVAL, "the target and the number of pids (%zu) do not fit", to->n_pids);
 	for (size_t i = 0; i < to->n_pids; i++)
