@@ -6,7 +6,7 @@
  *
  * Who includes it defines first
  *   struct task_struct, opaque here; SWA_INLINE, SWA_FN (a function that is kept whole), SWA_UNROLL (before a loop);
- *   swa_global: struct swb_global; cfg_tree, cfg_by_tid, cfg_slot_mask;
+ *   swa_global: struct swb_global; cfg_tree, cfg_slot_mask;
  *   swa_slot(n), swa_cold(n), swa_filter(n): an element of the map, or NULL;
  *   swa_now(): the clock; swa_tid(p), swa_css(p), swa_cgroup_id(p), swa_is_dead(p): what the kernel says of task p;
  *   swa_know_cpu(c, p): the CPU's run queue and idle task, where they can be had from p, which runs on it;
@@ -24,39 +24,37 @@
 #define SW_ACCOUNT_H
 
 /*
- * Where a task's slots may lie: `first`, then strides of an eighth of the table. For the whole host `first` is the
- * thread id: neighbours share pages, and a thread that takes another id by exec simply gets a new slot. In tree mode a
- * miss means "outside", so the key has to outlive that: it is the task's address. Strides rather than neighbours,
- * since a run of tasks that own two slots each would fill up a neighbourhood.
+ * Where a task's slots may lie: its thread id, then strides of an eighth of the table. Neighbours share pages; the next
+ * child of a shell lands beside the last one, whose slot is still to be read, where its task_struct's address would be
+ * the same again. Strides rather than neighbours, since a run of tasks that own two slots each would fill up a
+ * neighbourhood.
  */
-SWA_INLINE __u32 swa_first(__u32 tid, __u64 task)
-{
-	return cfg_tree ? (__u32)(task >> 12 ^ task >> 24) : tid;
-}
-
 #define swa_for_ways(n, s, first)                                                                                      \
 	for (int way_ = 0; way_ < SWB_WAYS; way_++)                                                                    \
 		if ((n = ((first) + way_ * ((cfg_slot_mask >> 3) + 1)) & cfg_slot_mask) >= SWB_FIRST_SLOT &&           \
 		    (s = swa_slot(n)))
 
-/* Tree mode: is the task a member? The counting filter answers most questions about outsiders with one load. */
-SWA_INLINE bool swa_inside(__u64 task)
+/*
+ * Tree mode: is the task a member? Ids rather than addresses tell: when a thread execs it takes its leader's id, and the
+ * leader has the thread's until it is gone, so that members' ids stay members' ids. The counting filter answers most
+ * questions about outsiders with one load.
+ */
+SWA_INLINE bool swa_inside(__u32 tid)
 {
-	__u32 first = swa_first(0, task), n;
-	__u32 *count = swa_filter(first);
+	__u32 *count = swa_filter(tid), n;
 	struct swb_slot *s;
 
 	if (!count || !*count)
 		return false;
-	swa_for_ways(n, s, first)
-		if (s->task == task)
+	swa_for_ways(n, s, tid)
+		if (s->task && s->tid == tid)
 			return true;
 	return false;
 }
 
-SWA_INLINE void swa_filter_add(__u64 task, __u32 by)
+SWA_INLINE void swa_filter_add(__u32 tid, __u32 by)
 {
-	__u32 *count = swa_filter(swa_first(0, task));
+	__u32 *count = swa_filter(tid);
 
 	if (count)
 		__sync_fetch_and_add(count, by);
@@ -64,12 +62,12 @@ SWA_INLINE void swa_filter_add(__u64 task, __u32 by)
 
 SWA_INLINE struct swb_slot *swa_find(__u32 tid, __u64 css, __u64 task, __u16 domain, __u32 *where)
 {
-	__u32 first = swa_first(tid, task), n;
 	struct swb_slot *s;
+	__u32 n;
 
 	SWA_UNROLL
-	swa_for_ways(n, s, first)
-		if (s->task == task && s->css == css && s->domain == domain && (cfg_tree || s->tid == tid)) {
+	swa_for_ways(n, s, tid)
+		if (s->task == task && s->css == css && s->domain == domain && s->tid == tid) {
 			*where = n;
 			return s;
 		}
@@ -98,16 +96,18 @@ SWA_INLINE void swa_touch(struct swb_cpu *c, struct swb_slot *s, __u32 n)
 SWA_FN __u32 swa_create(struct swb_cpu *c, struct task_struct *p, __u64 task, bool member)
 {
 	__u64 css = swa_css(p), cgroup_id = swa_cgroup_id(p);
-	__u32 tid = swa_tid(p), first = swa_first(tid, task), n, found = 0;
+	__u32 tid = swa_tid(p), n, found = 0;
 	struct swb_slot *s;
 
 	if (!c)
 		return SWB_LOST_SLOTS;
-	swa_for_ways(n, s, first) {
-		if (s->task != task)
+	swa_for_ways(n, s, tid) {
+		if (!s->task || s->tid != tid)
 			continue;
 		member = true;
-		if (s->tid == tid && s->domain == c->domain && s->cgroup_id == cgroup_id) {
+		if (s->task != task)
+			continue;
+		if (s->domain == c->domain && s->cgroup_id == cgroup_id) {
 			s->css = css;
 			found = n;
 		} else if (s->css != css || s->cgroup_id != cgroup_id) {
@@ -118,7 +118,7 @@ SWA_FN __u32 swa_create(struct swb_cpu *c, struct task_struct *p, __u64 task, bo
 		return found;
 	if (cfg_tree && !member)
 		return SWB_OTHER;
-	swa_for_ways(n, s, first) {
+	swa_for_ways(n, s, tid) {
 		struct swb_cold *cold;
 
 		if (swa_once(s->claim))
@@ -141,7 +141,7 @@ SWA_FN __u32 swa_create(struct swb_cpu *c, struct task_struct *p, __u64 task, bo
 		if (cold)
 			swa_describe(p, cold, true);
 		if (cfg_tree)
-			swa_filter_add(task, 1);
+			swa_filter_add(tid, 1);
 		swa_barrier();
 		s->task = task;
 		return n;
@@ -269,14 +269,14 @@ SWA_INLINE void swa_give(struct swb_cpu *c, __u64 t, __u32 where)
  * The task's last switch-out: its slots leave the table, user space frees them when it reads them from the list. p is
  * NULL where it can no longer be asked.
  */
-SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 first)
+SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 tid)
 {
 	struct swb_slot *s;
 	__u32 n;
 
 	if (!c)
 		return 0;
-	swa_for_ways(n, s, first) {
+	swa_for_ways(n, s, tid) {
 		struct swb_cold *cold;
 
 		if (s->task != task)
@@ -287,7 +287,7 @@ SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task, __u3
 			swa_describe(p, cold, false);
 		s->names++;
 		if (cfg_tree)
-			swa_filter_add(task, -1);
+			swa_filter_add(s->tid, -1);
 		s->task = 0;
 		swa_barrier();
 		s->dead = SWB_DIED;
@@ -333,7 +333,7 @@ SWA_FN int swa_missed(struct swb_cpu *c, struct task_struct *p, __u64 task, __u6
 	c->outside = 0;
 	swa_give(c, from, where);
 	if (left.ran_ns && left.dead) /* that was its last switch-out */
-		swa_retire(c, 0, c->running, swa_first(left.tid, c->running));
+		swa_retire(c, 0, c->running, left.tid);
 	c->renote = c->epoch != epoch && c->limit_ns == c->T; /* the boundary it slept through may lie behind `from` */
 	c->origin_ns = origin;
 	c->before = where;
@@ -353,7 +353,7 @@ SWA_INLINE void swa_charge(struct swb_cpu *c, struct task_struct *p, __u64 task,
 		where = SWB_OTHER;
 	} else if (task == c->idle_task) {
 		where = SWB_IDLE;
-	} else if (!(s = swa_find(cfg_tree ? 0 : swa_tid(p), swa_css(p), task, c->domain, &where))) {
+	} else if (!(s = swa_find(swa_tid(p), swa_css(p), task, c->domain, &where))) {
 		where = swa_admit(c, p, task);
 		s = where >= SWB_FIRST_SLOT ? swa_slot(where) : 0;
 	}
@@ -371,20 +371,20 @@ SWA_INLINE void swa_charge(struct swb_cpu *c, struct task_struct *p, __u64 task,
 /*
  * Slots that lost their task outside a switch leave the table. They may be on no list, and hooks must not touch lists
  * (the CPU they run on may stand in an epoch that was read already), so user space is told to look for them.
- * Selected are those of `task` with thread id `tid` (0: any); with `others`, those of any other task with that id.
+ * Selected are those of `task` with thread id `tid`; with `others`, those of any other task with that id.
  */
-SWA_INLINE void swa_drop(struct swb_cpu *c, __u32 first, __u64 task, __u32 tid, bool others)
+SWA_INLINE void swa_drop(struct swb_cpu *c, __u64 task, __u32 tid, bool others)
 {
 	struct swb_slot *s;
 	__u32 n;
 
-	swa_for_ways(n, s, first) {
+	swa_for_ways(n, s, tid) {
 		__u64 holder = s->task;
 
-		if (!holder || (holder != task) != others || (tid && s->tid != tid))
+		if (!holder || (holder != task) != others || s->tid != tid)
 			continue;
 		if (cfg_tree)
-			swa_filter_add(holder, -1);
+			swa_filter_add(tid, -1);
 		s->task = 0;
 		swa_barrier();
 		s->dead = SWB_REKEYED;
@@ -394,15 +394,15 @@ SWA_INLINE void swa_drop(struct swb_cpu *c, __u32 first, __u64 task, __u32 tid, 
 }
 
 /*
- * A task was made. Its address may still stand for a member whose death no switch showed; then, in tree mode, the
- * parent's mark is handed on.
+ * A task was made. Its id may still stand for a member whose death no switch showed; then, in tree mode, the parent's
+ * mark is handed on.
  */
-SWA_FN int swa_newtask(struct swb_cpu *c, __u64 parent, struct task_struct *child, __u64 task)
+SWA_FN int swa_newtask(struct swb_cpu *c, __u32 parent_tid, struct task_struct *child, __u64 task)
 {
 	if (!c)
 		return 0;
-	swa_drop(c, swa_first(swa_tid(child), task), task, 0, false);
-	if (swa_inside(parent) && swa_create(c, child, task, true) < SWB_FIRST_SLOT)
+	swa_drop(c, 0, swa_tid(child), true);
+	if (swa_inside(parent_tid) && swa_create(c, child, task, true) < SWB_FIRST_SLOT)
 		c->members_lost++;
 	return 0;
 }
@@ -421,17 +421,13 @@ SWA_FN int swa_exec(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 
 	if (old_tid != tid) {
 		if (c->running == SWB_TID(old_tid))
 			c->running = SWB_TID(tid);
-		if (cfg_tree) {
-			if (swa_inside(task) && swa_create(c, p, task, true) < SWB_FIRST_SLOT)
-				c->members_lost++;
-			else
-				swa_drop(c, swa_first(0, task), task, old_tid, false);
-		} else {
-			swa_drop(c, old_tid, task, old_tid, false);
-			swa_drop(c, tid, task, tid, true);
-		}
+		/* its new slot first: it must not be outside for a moment */
+		if (cfg_tree && swa_inside(tid) && swa_create(c, p, task, true) < SWB_FIRST_SLOT)
+			c->members_lost++;
+		swa_drop(c, task, old_tid, false);
+		swa_drop(c, task, tid, true);
 	}
-	swa_for_ways(n, s, swa_first(tid, task)) {
+	swa_for_ways(n, s, tid) {
 		struct swb_cold *cold;
 
 		if (s->task != task)
@@ -445,10 +441,10 @@ SWA_FN int swa_exec(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 
 	return 0;
 }
 
-/* Tree mode: what kind of stretch begins with `next`. Without the idle task's address no stretch may run on unclocked. */
-SWA_INLINE bool swa_is_outside(struct swb_cpu *c, __u64 next)
+/* Tree mode: what kind of stretch begins with the task of that id. */
+SWA_INLINE bool swa_is_outside(__u32 tid)
 {
-	return c->idle_task && next != c->idle_task && !swa_inside(next);
+	return tid && !swa_inside(tid);
 }
 
 /* A CPU's first moment. */
@@ -490,7 +486,7 @@ SWA_INLINE int swa_switch(struct swb_cpu *c, struct task_struct *prev, __u64 tas
 	if (cfg_tree)
 		c->outside = outside;
 	if (swa_is_dead(prev))
-		swa_retire(c, prev, task, swa_first(swa_tid(prev), task));
+		swa_retire(c, prev, task, swa_tid(prev));
 	swa_barrier();
 	c->seq++;
 	return 0;
@@ -515,8 +511,8 @@ SWA_INLINE void swa_snap(struct swb_cpu *c, struct task_struct *p, __u64 task, _
 	} else {
 		swa_begin(c, p, running, swa_now());
 	}
-	if (cfg_tree && !cfg_by_tid)
-		c->outside = swa_is_outside(c, task);
+	if (cfg_tree)
+		c->outside = swa_is_outside(swa_tid(p));
 	swa_barrier();
 	c->seq++;
 }

@@ -66,12 +66,12 @@ SWA_INLINE struct swb_cold *swa_cold(u32 n)
 	return bpf_map_lookup_elem(&cold, &n);
 }
 
-SWA_INLINE u32 *swa_filter(u32 first)
+SWA_INLINE u32 *swa_filter(u32 tid)
 {
-	u32 k = (first & cfg_slot_mask) / 2;
+	u32 k = (tid & cfg_slot_mask) / 2;
 	struct swb_filter *f = bpf_map_lookup_elem(&filter, &k);
 
-	return f ? &f->count[first & 1] : 0;
+	return f ? &f->count[tid & 1] : 0;
 }
 
 /* A task's field: straight where the verifier knows the pointer's type, by probe read where it is a bare number. */
@@ -249,61 +249,66 @@ SWA_INLINE bool drop_this(void)
 	return cfg_drop_every && ++dropped % cfg_drop_every == 0;
 }
 
-/* Both flavours that are given pointers. `next` is a plain number or a typed pointer; prev is what runs. */
-SWA_INLINE int switch_by_pointer(struct task_struct *prev, u64 prev_address, u64 next_address)
+/* All flavours. `expected` and `task` are worked out by the caller, who knows what kind of address it was given. */
+SWA_INLINE int switched(struct swb_cpu *c, struct task_struct *prev, u64 task, bool expected, u64 running, u32 next_tid)
 {
-	struct swb_cpu *c = this_cpu();
-	u64 task, running, next = 0;
-	bool expected, outside = false;
+	bool outside = cfg_tree && swa_is_outside(next_tid);
 
-	if (!c || drop_this())
+	if (outside && c->outside && expected) { /* the stretch of outsiders goes on: no clock */
+		swa_pass(c, running);
 		return 0;
-	task = running = swa_once(c->running);
-	/* else the compiler, knowing the two equal, goes on with the pointer that the verifier does not let us hash */
-	__asm__ volatile("" : "+r"(running));
-	if (!running)
-		return swa_first_switch(c, prev, next_address);
-	expected = running == prev_address;
-	if (!expected)
-		task = swa_number(c, prev);
-	if (cfg_tree) {
-		c->scratch = next_address;
-		next = swa_once(c->scratch);
-		outside = swa_is_outside(c, next);
-		if (outside && c->outside && expected) { /* the stretch of outsiders goes on: no clock */
-			swa_pass(c, next_address);
-			return 0;
-		}
 	}
-	return swa_switch(c, prev, task, expected, next_address, outside);
+	return swa_switch(c, prev, task, expected, running, outside);
 }
 
 /* 5.18 added a fourth argument: three load everywhere. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switch_btf, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	return switch_by_pointer(prev, (u64)prev, (u64)next);
+	struct swb_cpu *c = this_cpu();
+	u64 task, running;
+	bool expected;
+
+	if (!c || drop_this())
+		return 0;
+	task = running = swa_once(c->running);
+	/* else the compiler, knowing the two equal, goes on with the pointer that the verifier does not let us store */
+	__asm__ volatile("" : "+r"(running));
+	if (!running)
+		return swa_first_switch(c, prev, (u64)next);
+	expected = running == (u64)prev;
+	if (!expected)
+		task = swa_number(c, prev);
+	return switched(c, prev, task, expected, (u64)next, cfg_tree ? TASK(next, pid) : 0);
 }
 
 SEC("raw_tp/sched_switch")
 int switch_raw(struct bpf_raw_tracepoint_args *ctx)
 {
-	return switch_by_pointer(current_task(), ctx->args[1], ctx->args[2]);
+	struct task_struct *next = (struct task_struct *)ctx->args[2];
+	struct swb_cpu *c = this_cpu();
+	u64 task = ctx->args[1];
+
+	if (!c || drop_this())
+		return 0;
+	if (!c->running)
+		return swa_first_switch(c, current_task(), (u64)next);
+	return switched(c, current_task(), task, c->running == task, (u64)next, cfg_tree ? BPF_CORE_READ(next, pid) : 0);
 }
 
-/* The classic event tells ids only: whether next is a member shows when it is switched out. */
+/* The classic event tells ids only. */
 SEC("tp/sched/sched_switch")
 int switch_tp(struct trace_event_raw_sched_switch *ctx)
 {
 	struct task_struct *prev = current_task();
 	struct swb_cpu *c = this_cpu();
-	u64 running = SWB_TID(ctx->next_pid);
+	u32 next_tid = ctx->next_pid;
 
 	if (!c || drop_this())
 		return 0;
 	if (!c->running)
-		return swa_first_switch(c, prev, running);
-	return swa_switch(c, prev, swa_number(c, prev), c->running == SWB_TID(swa_tid(prev)), running, false);
+		return swa_first_switch(c, prev, SWB_TID(next_tid));
+	return switched(c, prev, swa_number(c, prev), c->running == SWB_TID(swa_tid(prev)), SWB_TID(next_tid), next_tid);
 }
 
 /* Charge what runs here up to now. test_run on a CPU: at the start, and for one whose state will not settle. */
@@ -406,14 +411,14 @@ int scan(struct bpf_iter__task *ctx)
 	bool member = false;
 	s32 tgid;
 
-	if (!p || !c || swa_inside(swa_hook_number(c, p)))
+	if (!p || !c || swa_inside(swa_tid(p)))
 		return 0;
 	tgid = tgid_here(p);
 	for (u32 i = 0; i < cfg_roots && i < ROOTS_MAX; i++)
 		if (tgid && cfg_root[i] == tgid)
 			member = true;
 	if (!member)
-		member = swa_inside((u64)BPF_CORE_READ(p, real_parent));
+		member = swa_inside(BPF_CORE_READ(p, real_parent, pid));
 	if (!member)
 		return 0;
 	if (swa_create(c, p, swa_hook_number(c, p), true) < SWB_FIRST_SLOT)
@@ -426,13 +431,10 @@ int scan(struct bpf_iter__task *ctx)
 SWA_INLINE int newtask(struct task_struct *child)
 {
 	struct swb_cpu *c = this_cpu();
-	u64 task, parent;
 
 	if (!c)
 		return 0;
-	task = swa_hook_number(c, child);
-	parent = swa_hook_number(c, current_task());
-	return swa_newtask(c, parent, child, task);
+	return swa_newtask(c, swa_tid(current_task()), child, swa_hook_number(c, child));
 }
 
 SWA_INLINE int exec(struct task_struct *p, u32 old_tid)

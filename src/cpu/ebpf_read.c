@@ -45,22 +45,25 @@ static void peek(struct sw_ebpf *b)
 		run_program(b->peek_fd, 0, 0);
 }
 
-/* The slot in which the program would find a task; 0 when it has none. *known: it has one, if in another domain. */
-static uint32_t find_slot(const struct sw_ebpf *b, uint16_t domain, uint64_t task, uint32_t tid, uint64_t css, bool *known)
+/*
+ * The slot in which the program would find a task; 0 when it has none. *member: a slot has its id, be it of another
+ * domain, or of the leader whose id it took.
+ */
+static uint32_t find_slot(const struct sw_ebpf *b, uint16_t domain, uint64_t task, uint32_t tid, uint64_t css, bool *member)
 {
 	uint32_t mask = b->n_slots - 1, n, other = 0;
-	uint32_t first = b->tree ? (uint32_t)(task >> 12 ^ task >> 24) : tid;
 
-	*known = false;
+	*member = false;
 	for (unsigned way = 0; way < SWB_WAYS; way++) {
-		const struct swb_slot *s = &b->slots[n = (first + way * ((mask >> 3) + 1)) & mask];
+		const struct swb_slot *s = &b->slots[n = (tid + way * ((mask >> 3) + 1)) & mask];
+		uint64_t holder = once(s->task);
 
-		if (n < SWB_FIRST_SLOT || once(s->task) != task)
+		if (n < SWB_FIRST_SLOT || !holder || s->tid != tid)
 			continue;
-		*known = true;
-		if (s->domain != domain || (!b->tree && s->tid != tid))
+		*member = true;
+		if (holder != task || s->domain != domain)
 			continue;
-		if (!b->peeks || s->css == css)
+		if (s->css == css)
 			return n;
 		other = n; /* its cgroup changed while it runs: provisionally where it was */
 	}
@@ -70,17 +73,15 @@ static uint32_t find_slot(const struct sw_ebpf *b, uint16_t domain, uint64_t tas
 /* Where a task's time goes on a CPU, as far as can be told from outside. -1: only the CPU itself can say. */
 static int place(const struct sw_ebpf *b, const struct swb_cpu *c, uint64_t task, uint32_t tid, uint64_t css)
 {
-	bool known;
+	bool member;
 	uint32_t n;
 
-	if (b->peeks ? !tid : task == c->idle_task)
+	if (!tid)
 		return SWB_IDLE;
-	if (!b->peeks && !b->tree)
-		return -1;
-	n = find_slot(b, c->domain, task, tid, css, &known);
+	n = find_slot(b, c->domain, task, tid, css, &member);
 	if (n)
 		return n;
-	return b->tree && !known ? SWB_OTHER : -1;
+	return b->tree && !member ? SWB_OTHER : -1;
 }
 
 /* The running stretch of a CPU that has not crossed. False: only the CPU itself can say where it goes. */
@@ -96,8 +97,13 @@ static bool place_running(const struct sw_ebpf *b, struct sw_cpu_view *v)
 		v->running.where = SWB_OTHER; /* outsiders pass the CPU on among themselves: any of them will do */
 		return true;
 	}
-	if (!b->peeks || seen == expected) {
-		where = c->outside ? SWB_OTHER : place(b, c, b->peeks ? c->seen_task : expected, c->seen_tid, c->seen_css);
+	if (!b->peeks) { /* nothing says which id the expected task has */
+		where = c->outside ? SWB_OTHER : expected == c->idle_task || expected == SWB_TID(0) ? SWB_IDLE : -1;
+		v->running.where = where;
+		return where >= 0;
+	}
+	if (seen == expected) {
+		where = c->outside ? SWB_OTHER : place(b, c, c->seen_task, c->seen_tid, c->seen_css);
 		v->running.where = where;
 		return where >= 0;
 	}

@@ -42,7 +42,7 @@ static __u32 sim_filter[SIM_SLOTS];
 static struct swb_global swa_global;
 static struct task_struct sim_idle[SIM_CPUS], *sim_runs[SIM_CPUS];
 static uint64_t sim_time, sim_switches[SIM_CPUS];
-static bool cfg_tree, cfg_by_tid, sim_knows_runs = true;
+static bool cfg_tree, sim_knows_runs = true;
 static uint32_t cfg_slot_mask = SIM_SLOTS - 1;
 
 #define SWA_INLINE static inline __attribute__((always_inline))
@@ -64,9 +64,9 @@ static struct swb_cold *swa_cold(__u32 n)
 	return n <= cfg_slot_mask ? &sim_cold[n] : NULL;
 }
 
-static __u32 *swa_filter(__u32 first)
+static __u32 *swa_filter(__u32 tid)
 {
-	return &sim_filter[first & cfg_slot_mask];
+	return &sim_filter[tid & cfg_slot_mask];
 }
 
 static __u64 swa_now(void)
@@ -159,7 +159,7 @@ static __attribute__((unused)) void sim_reset(void)
 	memset(sim_idle, 0, sizeof(sim_idle));
 	memset(sim_switches, 0, sizeof(sim_switches));
 	sim_time = 0;
-	cfg_tree = cfg_by_tid = false;
+	cfg_tree = false;
 	cfg_slot_mask = SIM_SLOTS - 1;
 	sim_knows_runs = true;
 	for (int i = 0; i < SIM_CPUS; i++) {
@@ -225,7 +225,7 @@ static __attribute__((unused)) void sim_switch(unsigned cpu, uint64_t t, struct 
 	struct swb_cpu *c = &sim_cpus[cpu];
 	struct task_struct *prev = sim_move(cpu, t, next);
 	uint64_t to = (uintptr_t)sim_runs[cpu];
-	bool outside = cfg_tree && swa_is_outside(c, to), expected = c->running == (uintptr_t)prev;
+	bool outside = cfg_tree && swa_is_outside(sim_runs[cpu]->tid), expected = c->running == (uintptr_t)prev;
 
 	if (!c->running)
 		swa_first_switch(c, prev, to);

@@ -360,7 +360,7 @@ static void exec_by_thread_in_tree(void **state)
 	sim_begin();
 	assert_true(swa_create(&sim_cpus[0], &leader, (uintptr_t)&leader, true) >= SWB_FIRST_SLOT);
 	sim_time = 1;
-	swa_newtask(&sim_cpus[0], (uintptr_t)&leader, &thread, (uintptr_t)&thread);
+	swa_newtask(&sim_cpus[0], leader.tid, &thread, (uintptr_t)&thread);
 	sim_switch(0, 5, &thread);
 	sim_switch(0, 25, NULL);
 	sim_switch(0, 30, &thread);
@@ -370,7 +370,7 @@ static void exec_by_thread_in_tree(void **state)
 	sim_time = 35;
 	swa_exec(&sim_cpus[0], &thread, (uintptr_t)&thread, 11);
 	sim_switch(0, 40, NULL);
-	assert_true(swa_inside((uintptr_t)&thread)); /* it never left the tree */
+	assert_true(swa_inside(thread.tid)); /* it never left the tree */
 	assert_int_equal(sim_acc(&thread), 10);
 	assert_int_equal(sim_cpus[0].bucket_ns[SWB_OTHER], 0);
 }
@@ -519,11 +519,11 @@ static void tree_mark_is_handed_on(void **state)
 	cfg_tree = true;
 	sim_begin();
 	swa_create(&sim_cpus[0], &root, (uintptr_t)&root, true);
-	counted = *swa_filter(swa_first(0, (uintptr_t)&child)); /* they may share an entry */
-	swa_newtask(&sim_cpus[0], (uintptr_t)&root, &child, (uintptr_t)&child);
-	swa_newtask(&sim_cpus[0], (uintptr_t)&stranger, &other, (uintptr_t)&other);
-	assert_true(swa_inside((uintptr_t)&child));
-	assert_false(swa_inside((uintptr_t)&other));
+	counted = *swa_filter(child.tid); /* they may share an entry */
+	swa_newtask(&sim_cpus[0], root.tid, &child, (uintptr_t)&child);
+	swa_newtask(&sim_cpus[0], stranger.tid, &other, (uintptr_t)&other);
+	assert_true(swa_inside(child.tid));
+	assert_false(swa_inside(other.tid));
 	sim_switch(0, 10, &stranger);
 	sim_switch(0, 20, &other); /* outside to outside: no clock, the stretch goes on */
 	assert_int_equal(sim_cpus[0].since_ns, 10);
@@ -532,24 +532,44 @@ static void tree_mark_is_handed_on(void **state)
 	child.dead = true;
 	sim_switch(0, 40, NULL);
 	assert_int_equal(sim_acc(&child), 5);
-	assert_false(swa_inside((uintptr_t)&child));
-	assert_int_equal(*swa_filter(swa_first(0, (uintptr_t)&child)), counted);
+	assert_false(swa_inside(child.tid));
+	assert_int_equal(*swa_filter(child.tid), counted);
 	assert_int_equal(sim_cpus[0].missed, 0);
 }
 
-/* A member whose death no switch showed: its address comes back as an outsider's. */
+/* A member whose death no switch showed: its id comes back as an outsider's. */
 static void stale_mark_is_dropped(void **state)
 {
-	struct task_struct member = sim_task(10), stranger = sim_task(20);
+	struct task_struct member = sim_task(10), stranger = sim_task(20), child = sim_task(10);
 
 	(void)state;
 	cfg_tree = true;
 	sim_begin();
 	swa_create(&sim_cpus[0], &member, (uintptr_t)&member, true);
-	member = sim_task(77); /* the same address */
-	swa_newtask(&sim_cpus[0], (uintptr_t)&stranger, &member, (uintptr_t)&member);
-	assert_false(swa_inside((uintptr_t)&member));
+	swa_newtask(&sim_cpus[0], stranger.tid, &child, (uintptr_t)&child);
+	assert_false(swa_inside(child.tid));
 	assert_int_equal(sim_cpus[0].unlisted, 1);
+}
+
+/* One short child after another in the same task_struct, many in one window: each has a slot. */
+static void address_is_used_again(void **state)
+{
+	struct task_struct parent = sim_task(10), child;
+
+	(void)state;
+	cfg_tree = true;
+	sim_begin();
+	swa_create(&sim_cpus[0], &parent, (uintptr_t)&parent, true);
+	for (int i = 0; i < 1000; i++) {
+		child = sim_task(100 + i);
+		swa_newtask(&sim_cpus[0], parent.tid, &child, (uintptr_t)&child);
+		sim_switch(0, 100 * i + 50, &child);
+		child.dead = true;
+		sim_switch(0, 100 * i + 57, NULL);
+		assert_int_equal(sim_acc(&child), 7);
+	}
+	assert_int_equal(sim_cpus[0].members_lost, 0);
+	assert_int_equal(sim_cpus[0].bucket_ns[SWB_OTHER], 0);
 }
 
 /* A task that becomes a member while outsiders have run unclocked is not given their time. */
@@ -627,6 +647,7 @@ int main(void)
 		cmocka_unit_test_setup(cgroup_change, reset),
 		cmocka_unit_test_setup(tree_mark_is_handed_on, reset),
 		cmocka_unit_test_setup(stale_mark_is_dropped, reset),
+		cmocka_unit_test_setup(address_is_used_again, reset),
 		cmocka_unit_test_setup(marked_in_mid_stretch, reset),
 		cmocka_unit_test_setup(cpu_comes_online, reset),
 		cmocka_unit_test_setup(seq_is_even_at_rest, reset),

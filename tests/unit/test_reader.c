@@ -73,7 +73,7 @@ static void born(int i, int parent)
 	sim->truth[sim->n_truth++] = (struct truth){.start = start};
 	sim->member[i] = parent >= 0 && sim->member[parent];
 	if (cfg_tree && parent >= 0)
-		swa_newtask(&sim_cpus[0], (uintptr_t)sim->tasks[parent], p, (uintptr_t)p);
+		swa_newtask(&sim_cpus[0], sim->tasks[parent]->tid, p, (uintptr_t)p);
 }
 
 static uint64_t ns_at(const struct task_struct *p, uint64_t t)
