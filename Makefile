@@ -38,6 +38,7 @@ CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
 CLI_PARTS := $(filter-out $(B)/src/cli/main.o,$(CLI_OBJ))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 LIVE := $(patsubst tests/live/%.c,$(B)/tests/live/%,$(wildcard tests/live/live_*.c))
+LIVE_PARTS := $(B)/tests/live/support.o $(B)/tests/live/record.o
 
 .PHONY: all deps run check test bench install clean
 .DELETE_ON_ERROR:
@@ -81,7 +82,7 @@ $(B)/tests/unit/%: tests/unit/%.c $(CLI_PARTS) $(B)/libschedwatt.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(CLI_PARTS) $(B)/libschedwatt.a $(LIBS) $(CLI_LIBS) -lcmocka -o $@
 
-$(B)/tests/probe.bpf.o: tests/live/probe.bpf.c vmlinux/vmlinux.h
+$(B)/tests/probe.bpf.o: tests/live/probe.bpf.c tests/live/probe.h vmlinux/vmlinux.h
 	@mkdir -p $(@D)
 	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. -Ivmlinux \
 		-c $< -o $@
@@ -90,9 +91,9 @@ $(B)/tests/probe.bpf.o: tests/live/probe.bpf.c vmlinux/vmlinux.h
 $(B)/probe.skel.h: $(B)/tests/probe.bpf.o
 	$(BPFTOOL) gen skeleton $< name probe_bpf > $@
 
-$(B)/tests/live/%: tests/live/%.c $(B)/tests/live/support.o $(B)/libschedwatt.a $(B)/probe.skel.h
+$(B)/tests/live/%: tests/live/%.c $(LIVE_PARTS) $(B)/libschedwatt.a $(B)/probe.skel.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(B)/tests/live/support.o $(B)/libschedwatt.a $(LIBS) -lcmocka -o $@
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LIVE_PARTS) $(B)/libschedwatt.a $(LIBS) -lcmocka -o $@
 
 check: all $(UNIT)
 	tools/run-tests $(B) unit
@@ -151,4 +152,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT:=.d) $(LIVE:=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT:=.d) $(LIVE_PARTS:.o=.d) $(LIVE:=.d)

@@ -8,10 +8,10 @@
  *   struct task_struct, opaque here; SWA_INLINE, SWA_FN (a function that is kept whole), SWA_UNROLL (before a loop);
  *   swa_global: struct swb_global; cfg_tree, cfg_slot_mask;
  *   swa_slot(n), swa_cold(n), swa_filter(n): an element of the map, or NULL;
- *   swa_now(): the clock; swa_tid(p), swa_css(p), swa_cgroup_id(p), swa_is_dead(p): what the kernel says of task p;
+ *   swa_now(): the clock; swa_tid(p), swa_tgid(p), swa_live(p) (threads of its process that live), swa_css(p), swa_cgroup_id(p), swa_is_dead(p): what the kernel says of task p;
  *   swa_know_cpu(c, p): the CPU's run queue and idle task, where they can be had from p, which runs on it;
  *   swa_run_start(c, p, t): when p, switched out at t, was switched in, or t where that is not kept;
- *   swa_unseen(c, p): switches of this CPU since the last call that no event showed; 0 where that is not known;
+ *   swa_count(c, p): how many switches the run queue has counted; 0 where that is not known;
  *   swa_left(c, p, t, &left): of the expected task, its tid, css, whether it is dead, and how long the run lasted that
  *   began at since_ns (0: unknown);
  *   swa_describe(p, cold, birth): fill the cold part.
@@ -79,7 +79,7 @@ SWA_INLINE void swa_touch(struct swb_cpu *c, struct swb_slot *s, __u32 n)
 {
 	__u32 epoch = c->epoch;
 
-	if (s->epoch == epoch)
+	if ((__s32)(s->epoch - epoch) >= 0) /* ahead: after an unseen switch, on a CPU that knows more than this one */
 		return;
 	s->at_ns = s->acc_ns;
 	s->next[epoch & 1] = c->head[epoch & 1];
@@ -221,7 +221,7 @@ SWA_FN int swa_boundary(struct swb_cpu *c, __u64 t, __u64 T, __u32 where)
 	c->limit_ns = ~0ULL;
 	c->epoch = epoch + 1;
 	c->head[(epoch + 1) & 1] = 0;
-	if (s && s->epoch == epoch + 1) { /* late: it was active on a CPU that is ahead, and is on a list there */
+	if (s && (__s32)(s->epoch - (epoch + 1)) >= 0) { /* it was active on a CPU that is ahead, and is on a list there */
 		s->acc_ns += b - c->since_ns;
 	} else if (s) {
 		__u64 acc_ns = s->acc_ns + (b - c->since_ns);
@@ -266,8 +266,8 @@ SWA_INLINE void swa_give(struct swb_cpu *c, __u64 t, __u32 where)
 }
 
 /*
- * The task's last switch-out: its slots leave the table, user space frees them when it reads them from the list. p is
- * NULL where it can no longer be asked.
+ * Slots of an id, of `task` or (0) of any, leave the table; user space frees them when it reads them from the list. p is
+ * NULL where the task can no longer be asked.
  */
 SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 tid)
 {
@@ -279,7 +279,7 @@ SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task, __u3
 	swa_for_ways(n, s, tid) {
 		struct swb_cold *cold;
 
-		if (s->task != task)
+		if (!s->task || s->tid != tid || (task && s->task != task))
 			continue;
 		swa_touch(c, s, n);
 		cold = swa_cold(n);
@@ -287,7 +287,7 @@ SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task, __u3
 			swa_describe(p, cold, false);
 		s->names++;
 		if (cfg_tree)
-			swa_filter_add(s->tid, -1);
+			swa_filter_add(tid, -1);
 		s->task = 0;
 		swa_barrier();
 		s->dead = SWB_DIED;
@@ -296,7 +296,32 @@ SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task, __u3
 }
 
 /*
- * prev is not the task that was switched in: one switch at least went unseen. If it was just one, the expected task
+ * The last switch-out of p. In tree mode a leader that goes first leaves its slots: its id marks the members until the
+ * process ends, since a thread that execs takes it over.
+ */
+SWA_INLINE void swa_died(struct swb_cpu *c, struct task_struct *p, __u64 task)
+{
+	__u32 tid = swa_tid(p), tgid = swa_tgid(p);
+	bool last = !swa_live(p);
+
+	if (cfg_tree && tid == tgid && !last)
+		return;
+	swa_retire(c, p, task, tid);
+	if (cfg_tree && tid != tgid && last)
+		swa_retire(c, 0, 0, tgid);
+}
+
+/* Switches of this CPU that no event showed, up to now; from now on they are known. */
+SWA_INLINE __u64 swa_recount(struct swb_cpu *c, struct task_struct *p)
+{
+	__u64 unseen = swa_count(c, p) - (c->seq >> 1) - c->switches;
+
+	c->switches += unseen;
+	return unseen;
+}
+
+/*
+ * prev is not the task that was switched in, or was it more than once: one switch at least went unseen. If it was just one, the expected task
  * ran until prev did, and the kernel keeps when that was: the start of prev's run, or, where prev is the idle task, how
  * long the expected one ran. If there were more, what lies before prev's own run is lost.
  */
@@ -312,7 +337,7 @@ SWA_FN int swa_missed(struct swb_cpu *c, struct task_struct *p, __u64 task, __u6
 		return 0;
 	epoch = c->epoch;
 	origin = c->since_ns;
-	one = swa_unseen(c, p) == 1;
+	one = swa_recount(c, p) == 1;
 	if (one)
 		swa_left(c, p, t, &left);
 	if (task != c->idle_task)
@@ -421,7 +446,7 @@ SWA_FN int swa_exec(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 
 	if (old_tid != tid) {
 		if (c->running == SWB_TID(old_tid))
 			c->running = SWB_TID(tid);
-		/* its new slot first: it must not be outside for a moment */
+		/* its new slot first, before what marks its new id goes: it must not be outside for a moment */
 		if (cfg_tree && swa_inside(tid) && swa_create(c, p, task, true) < SWB_FIRST_SLOT)
 			c->members_lost++;
 		swa_drop(c, task, old_tid, false);
@@ -447,11 +472,19 @@ SWA_INLINE bool swa_is_outside(__u32 tid)
 	return tid && !swa_inside(tid);
 }
 
+/* Is p, which this CPU runs, who was switched in, and has been all the while? Asked before seq moves. */
+SWA_INLINE bool swa_is_expected(struct swb_cpu *c, struct task_struct *p, bool same)
+{
+	__u64 count = swa_count(c, p);
+
+	return same && (!count || count == (c->seq >> 1) + c->switches);
+}
+
 /* A CPU's first moment. */
 SWA_INLINE void swa_begin(struct swb_cpu *c, struct task_struct *p, __u64 running, __u64 t)
 {
 	swa_know_cpu(c, p);
-	swa_unseen(c, p);
+	swa_recount(c, p);
 	c->began_ns = t;
 	c->since_ns = t;
 	c->limit_ns = ~0ULL;
@@ -486,7 +519,7 @@ SWA_INLINE int swa_switch(struct swb_cpu *c, struct task_struct *prev, __u64 tas
 	if (cfg_tree)
 		c->outside = outside;
 	if (swa_is_dead(prev))
-		swa_retire(c, prev, task, swa_tid(prev));
+		swa_died(c, prev, task);
 	swa_barrier();
 	c->seq++;
 	return 0;
@@ -502,13 +535,18 @@ SWA_INLINE void swa_pass(struct swb_cpu *c, __u64 running)
 /* Charge p, which runs here, up to now; or let the CPU begin with it. */
 SWA_INLINE void swa_snap(struct swb_cpu *c, struct task_struct *p, __u64 task, __u64 running)
 {
-	c->snaps++;
-	c->seq++;
-	swa_barrier();
+	bool expected;
+
+	c->switches--; /* seq is about to move without one */
 	if (c->running) {
-		swa_charge(c, p, task, c->running == running, swa_now());
+		expected = swa_is_expected(c, p, c->running == running);
+		c->seq++;
+		swa_barrier();
+		swa_charge(c, p, task, expected, swa_now());
 		c->running = running;
 	} else {
+		c->seq++;
+		swa_barrier();
 		swa_begin(c, p, running, swa_now());
 	}
 	if (cfg_tree)

@@ -82,6 +82,17 @@ SWA_INLINE u32 swa_tid(struct task_struct *p)
 	return TASK(p, pid);
 }
 
+SWA_INLINE u32 swa_tgid(struct task_struct *p)
+{
+	return TASK(p, tgid);
+}
+
+/* The last thread has reaped its leader when it gets here: then there is no signal_struct, and this reads 0. */
+SWA_INLINE u32 swa_live(struct task_struct *p)
+{
+	return cfg_direct ? p->group_leader->signal->live.counter : BPF_CORE_READ(p, group_leader, signal, live.counter);
+}
+
 SWA_INLINE u64 swa_css(struct task_struct *p)
 {
 	return (u64)TASK(p, cgroups);
@@ -132,23 +143,11 @@ SWA_INLINE u64 swa_run_start(struct swb_cpu *c, struct task_struct *p, u64 t)
 	return arrival && arrival <= clock ? t - (clock - arrival) : t;
 }
 
-/* The run queue counts its switches: those that seq did not see are what went unseen. */
-SWA_INLINE u64 swa_count_unseen(struct swb_cpu *c, struct task_struct *p)
+SWA_INLINE u64 swa_count(struct swb_cpu *c, struct task_struct *p)
 {
-	u64 switches;
-
 	if (!bpf_core_field_exists(p->se.cfs_rq))
 		return 0;
-	switches = cfg_direct ? p->se.cfs_rq->rq->nr_switches : BPF_CORE_READ(p, se.cfs_rq, rq, nr_switches);
-	return switches - ((c->seq + 1) / 2 - c->snaps) - c->switches;
-}
-
-SWA_INLINE u64 swa_unseen(struct swb_cpu *c, struct task_struct *p)
-{
-	u64 unseen = swa_count_unseen(c, p);
-
-	c->switches += unseen;
-	return unseen;
+	return cfg_direct ? p->se.cfs_rq->rq->nr_switches : BPF_CORE_READ(p, se.cfs_rq, rq, nr_switches);
 }
 
 /*
@@ -205,6 +204,7 @@ SWA_INLINE void swa_describe(struct task_struct *p, struct swb_cold *cold, bool 
 		cold->flags = TASK(p, flags);
 	}
 	cold->exit_code = TASK(p, exit_code);
+	cold->live = swa_live(p);
 	copy_comm(cold->comm, p);
 	copy_comm(cold->leader_comm, leader);
 }
@@ -279,21 +279,23 @@ int BPF_PROG(switch_btf, bool preempt, struct task_struct *prev, struct task_str
 	expected = running == (u64)prev;
 	if (!expected)
 		task = swa_number(c, prev);
+	expected = swa_is_expected(c, prev, expected);
 	return switched(c, prev, task, expected, (u64)next, cfg_tree ? TASK(next, pid) : 0);
 }
 
 SEC("raw_tp/sched_switch")
 int switch_raw(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct task_struct *next = (struct task_struct *)ctx->args[2];
+	struct task_struct *prev = current_task(), *next = (struct task_struct *)ctx->args[2];
 	struct swb_cpu *c = this_cpu();
 	u64 task = ctx->args[1];
 
 	if (!c || drop_this())
 		return 0;
 	if (!c->running)
-		return swa_first_switch(c, current_task(), (u64)next);
-	return switched(c, current_task(), task, c->running == task, (u64)next, cfg_tree ? BPF_CORE_READ(next, pid) : 0);
+		return swa_first_switch(c, prev, (u64)next);
+	return switched(c, prev, task, swa_is_expected(c, prev, c->running == task), (u64)next,
+			cfg_tree ? BPF_CORE_READ(next, pid) : 0);
 }
 
 /* The classic event tells ids only. */
@@ -303,12 +305,14 @@ int switch_tp(struct trace_event_raw_sched_switch *ctx)
 	struct task_struct *prev = current_task();
 	struct swb_cpu *c = this_cpu();
 	u32 next_tid = ctx->next_pid;
+	bool expected;
 
 	if (!c || drop_this())
 		return 0;
 	if (!c->running)
 		return swa_first_switch(c, prev, SWB_TID(next_tid));
-	return switched(c, prev, swa_number(c, prev), c->running == SWB_TID(swa_tid(prev)), SWB_TID(next_tid), next_tid);
+	expected = swa_is_expected(c, prev, c->running == SWB_TID(swa_tid(prev)));
+	return switched(c, prev, swa_number(c, prev), expected, SWB_TID(next_tid), next_tid);
 }
 
 /* Charge what runs here up to now. test_run on a CPU: at the start, and for one whose state will not settle. */
@@ -332,8 +336,7 @@ SWA_INLINE void peek_left(struct swb_cpu *c, struct rq *rq, struct task_struct *
 	struct task_struct *x = (struct task_struct *)swa_once(c->running);
 	u64 ran, arrival, next_arrival;
 
-	if (!bpf_core_field_exists(x->sched_info.last_arrival) ||
-	    BPF_CORE_READ(rq, nr_switches) - (c->seq / 2 - c->snaps) - c->switches != 1)
+	if (!bpf_core_field_exists(x->sched_info.last_arrival) || c->seen_unseen != 1)
 		return;
 	c->left_tid = BPF_CORE_READ(x, pid);
 	c->left_css = (u64)BPF_CORE_READ(x, cgroups);
@@ -379,6 +382,7 @@ int peek(void *ctx)
 		c->seen_css = (u64)BPF_CORE_READ(curr, cgroups);
 		c->seen_task = (u64)curr;
 		c->left_ran_ns = 0;
+		c->seen_unseen = rq ? BPF_CORE_READ(rq, nr_switches) + 1 - (c->seen_seq >> 1) - c->switches : 0;
 		if (rq && !cfg_by_tid && (u64)curr != swa_once(c->running))
 			peek_left(c, rq, curr);
 	}

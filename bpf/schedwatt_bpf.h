@@ -54,7 +54,8 @@ struct swb_cold {
 	__u32 flags; /* PF_* of the kernel's sched.h */
 	char comm[16];
 	char leader_comm[16];
-	__u64 reserved[8];
+	__u32 live; /* threads of its process that lived when this was written, at death the others */
+	__u32 reserved[15];
 };
 
 /*
@@ -81,15 +82,15 @@ struct swb_cpu {
 	__u64 limit_ns; /* a switch at or behind it crosses a boundary; ~0: the announced one is behind us */
 	__u64 T;        /* the boundary last seen announced */
 	__u64 idle_task;
+	__u64 switches; /* the run queue's own count at an event, less seq / 2: what differs from it went unseen */
 	__u32 epoch;
-	__u32 head[2];  /* active lists, by parity of the epoch */
 	__u16 domain;
 	__u8 outside;   /* tree mode: only tasks outside since since_ns, perhaps several */
 	__u8 renote;    /* the last crossing was noted before all of its stretch was known */
 	/* line 1 */
 	__u64 bucket_ns[SWB_BUCKETS];
 	__u64 origin_ns; /* see swb_crossing; 0: since_ns */
-	__u64 scratch;   /* a pointer that went through memory is a plain number to the verifier */
+	__u32 head[2];   /* active lists, by parity of the epoch */
 	__u64 missed;    /* times prev was not the expected task */
 	__u64 full;      /* times no slot was free */
 	/* lines 2 to 5 */
@@ -97,9 +98,8 @@ struct swb_cpu {
 	/* line 6: seldom */
 	__u64 began_ns;
 	__u64 rq;           /* the kernel's run queue of this CPU; 0: unknown */
-	__u64 switches;     /* the run queue's count of switches, less those that we saw */
-	__u32 snaps;        /* times that seq moved without a switch */
-	__u32 before;       /* see swb_crossing, where origin_ns is not 0 */
+	__u64 scratch;      /* a pointer that went through memory is a plain number to the verifier */
+	__u64 before;       /* see swb_crossing, where origin_ns is not 0 */
 	__u64 late;         /* boundaries seen too late */
 	__u64 unlisted;     /* slots that died outside a switch: they may be on no list */
 	__u64 members_lost; /* children of the tree that could not be marked */
@@ -111,8 +111,9 @@ struct swb_cpu {
 	__u64 left_ran_ns; /* how long it ran before it was switched out unseen; 0: that cannot be known */
 	__u32 seen_tid;
 	__u32 left_tid;
-	__u64 seen_seq; /* seq before it looked */
-	__u64 pad7[2];
+	__u64 seen_seq;    /* seq before it looked */
+	__u64 seen_unseen; /* switches since the last event */
+	__u64 pad7;
 };
 
 /* One word names the epoch that CPUs are in: T is stored last, after the pair that tells T's number. */

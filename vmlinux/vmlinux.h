@@ -80,6 +80,14 @@ struct sched_info {
 	unsigned long long last_arrival; /* CONFIG_SCHED_INFO */
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live; /* threads that have not begun to exit */
+};
+
 struct task_struct {
 	unsigned int __state; /* 5.14 and backports; before: `state`, see task_struct___old */
 	unsigned int flags;
@@ -95,6 +103,7 @@ struct task_struct {
 	u64 start_boottime;
 	char comm[16];
 	struct css_set *cgroups;
+	struct signal_struct *signal; /* NULL when the task has been reaped */
 };
 
 struct task_struct___old {

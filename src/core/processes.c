@@ -69,7 +69,7 @@ static int fold(struct sw_processes *p)
 	struct sw_process_entry *e, *next;
 
 	HASH_ITER(hh, p->table, e, next) {
-		if (!sw_process_has_exited(e))
+		if (!e->ended || e->keys)
 			continue;
 		if (e->counted) {
 			if (add_to_comm(&p->folded, e))
@@ -135,18 +135,14 @@ int sw_processes_add(struct sw_processes *p, const struct sw_cpu_row *row, uint6
 {
 	const struct sw_task *t = row->task;
 	struct sw_process_entry *e = row->first ? NULL : p->by_key[row->key];
-	bool was_alive;
 
 	if (!e) {
 		e = find(p, t);
 		if (!e)
 			return -ENOMEM;
 		p->by_key[row->key] = e;
-		if (sw_process_has_exited(e) && e->counted)
-			p->n_alive++; /* a thread of it that had not been seen */
 		e->keys++;
 	}
-	was_alive = !sw_process_has_exited(e);
 	copy_comm(e->comm, t->process_comm);
 	if (oncpu_ns || row->last) {
 		activate(p, e);
@@ -158,17 +154,17 @@ int sw_processes_add(struct sw_processes *p, const struct sw_cpu_row *row, uint6
 	if (oncpu_ns && !e->counted) {
 		e->counted = true;
 		p->n_seen++;
-		p->n_alive++;
+		p->n_alive += !e->ended;
 	}
 	if (row->last) {
 		p->by_key[row->key] = NULL;
 		e->keys--;
-		if (row->died && t->tid == t->tgid) {
-			e->leader_died = true;
+		if (row->died && t->tid == t->tgid)
 			e->exit_code = t->exit_code;
+		if (row->died && t->process_ended && !e->ended) {
+			e->ended = true;
+			p->n_alive -= e->counted;
 		}
-		if (was_alive && sw_process_has_exited(e) && e->counted)
-			p->n_alive--;
 	}
 	*ret = e;
 	return 0;
@@ -204,7 +200,7 @@ static struct sw_process row(const struct sw_process_entry *e, unsigned n_domain
 		.oncpu_ns = total ? e->total_ns : e->oncpu_ns,
 		.oncpu_by_domain_ns = e->by_domain_ns + (total ? n_domains : 0),
 		.nj = !total ? e->nj : e->has_nj ? e->total_nj : INT64_MIN,
-		.exited = sw_process_has_exited(e),
+		.exited = e->ended,
 		.exit_code = e->exit_code,
 		.kernel_thread = e->kernel_thread,
 	};

@@ -22,7 +22,7 @@ struct sw_process_entry {
 	int32_t ppid;
 	int32_t exit_code;
 	bool counted; /* it had time */
-	bool leader_died;
+	bool ended;   /* its last thread is gone */
 	bool kernel_thread;
 	char comm[16];
 	uint64_t oncpu_ns; /* of the window */
@@ -67,11 +67,6 @@ int sw_processes_add(struct sw_processes *p, const struct sw_cpu_row *row, uint6
 
 /* A row's part of the window's energy. */
 void sw_process_add_energy(struct sw_process_entry *e, int64_t nj);
-
-static inline bool sw_process_has_exited(const struct sw_process_entry *e)
-{
-	return e->leader_died && !e->keys;
-}
 
 /*
  * Rows for a report: the active ones of the window, or all that had time, with totals. Most on-CPU time first.

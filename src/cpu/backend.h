@@ -21,6 +21,7 @@ struct sw_task {
 	int32_t ppid;
 	int32_t exit_code;
 	bool kernel_thread;
+	bool process_ended; /* in a row that died: it was the last thread of its process */
 	char comm[16];
 	char process_comm[16]; /* its leader's */
 };

@@ -19,8 +19,9 @@ struct sw_slot_state {
 	int64_t shift_ns;     /* to add to the slot's value: time that was reported here or there and went elsewhere */
 	uint64_t reported_ns; /* at the last boundary */
 	uint64_t acc_ns;      /* as first seen in this pass */
+	uint64_t value_ns;    /* at the boundary, without shift_ns */
 	uint64_t running_ns;  /* of a stretch that has not ended, up to the boundary */
-	uint32_t epoch;       /* last one it was collected in */
+	uint32_t pass;        /* last one it was collected in */
 	uint8_t known;        /* handed out before */
 	uint8_t names;        /* swb_slot.names when `task` was filled */
 	struct sw_task task;
@@ -103,6 +104,7 @@ struct sw_ebpf {
 
 	struct sw_slot_state *state; /* by slot */
 	struct sw_ebpf_cpu *cpu;     /* by CPU */
+	uint32_t pass;               /* a collection of all that was active; seldom more than one a boundary */
 	uint32_t *active;            /* slots collected in this pass */
 	size_t n_active;
 	struct sw_held *held;

@@ -102,11 +102,12 @@ static bool place_running(const struct sw_ebpf *b, struct sw_cpu_view *v)
 		v->running.where = where;
 		return where >= 0;
 	}
-	if (seen == expected) {
+	if (seen == expected && !(c->seen_unseen && c->seen_seq == c->seq)) {
 		where = c->outside ? SWB_OTHER : place(b, c, c->seen_task, c->seen_tid, c->seen_css);
 		v->running.where = where;
 		return where >= 0;
 	}
+	/* it runs another, or the same again, which has not run all the while */
 	where = place(b, c, c->seen_task, c->seen_tid, c->seen_css);
 	before = c->outside ? SWB_OTHER : place(b, c, expected, c->left_tid, c->left_css);
 	v->unseen = !c->left_ran_ns || where < 0 || before < 0;
@@ -263,9 +264,9 @@ static void collect(struct sw_ebpf *b, uint32_t n)
 {
 	struct sw_slot_state *st = &b->state[n];
 
-	if (st->epoch == b->epoch)
+	if (st->pass == b->pass)
 		return;
-	st->epoch = b->epoch;
+	st->pass = b->pass;
 	st->running_ns = 0;
 	st->acc_ns = once(b->slots[n].acc_ns);
 	b->active[b->n_active++] = n;
@@ -306,6 +307,27 @@ static void collect_cpu(struct sw_ebpf *b, struct sw_ebpf_cpu *c)
 	}
 }
 
+/* What a slot held at T. The epoch is looked at long after acc_ns was: if it had moved on, at_ns says it. */
+static uint64_t slot_value(const struct sw_ebpf *b, uint32_t n)
+{
+	const struct swb_slot *s = &b->slots[n];
+
+	if ((int32_t)(once(s->epoch) - b->epoch) > 0) {
+		read_barrier();
+		return once(s->at_ns);
+	}
+	return b->state[n].acc_ns + b->state[n].running_ns;
+}
+
+/* One more slot, when all is collected: it does not run. */
+static void collect_late(struct sw_ebpf *b, uint32_t n)
+{
+	if (b->state[n].pass == b->pass)
+		return;
+	collect(b, n);
+	b->state[n].value_ns = slot_value(b, n);
+}
+
 /* Slots that died outside a switch and lie on no list. Seldom: an exec by a thread, a death that went unseen. */
 static void collect_unlisted(struct sw_ebpf *b)
 {
@@ -320,20 +342,40 @@ static void collect_unlisted(struct sw_ebpf *b)
 		const struct swb_slot *s = &b->slots[n];
 
 		if (once(s->claim) && once(s->dead) && (int32_t)(once(s->epoch) - b->epoch) <= 0)
-			collect(b, n);
+			collect_late(b, n);
 	}
 }
 
-/* What a slot held at T. The epoch is looked at long after acc_ns was: if it had moved on, at_ns says it. */
-static uint64_t slot_value(const struct sw_ebpf *b, uint32_t n)
+/*
+ * A stretch that was split by our own reckoning, or given up as lost, must be whole: had the CPU crossed T meanwhile,
+ * slots would say where its parts really went and the rest would not fit them. True: look at that CPU again.
+ */
+static bool moved_on(const struct sw_ebpf *b, unsigned cpu)
 {
-	const struct swb_slot *s = &b->slots[n];
+	const struct sw_cpu_view *v = &b->cpu[cpu].view;
 
-	if ((int32_t)(once(s->epoch) - b->epoch) > 0) {
-		read_barrier();
-		return once(s->at_ns);
-	}
-	return b->state[n].acc_ns + b->state[n].running_ns;
+	return v->started && !v->crossed && once(b->cpus[cpu].seq) != v->state.seq &&
+	       (v->running.from_ns != v->running.origin_ns || v->running.where == SWB_LOST_MISSED);
+}
+
+static void collect_all(struct sw_ebpf *b)
+{
+	bool again;
+
+	do {
+		again = false;
+		b->pass++;
+		b->n_active = 0;
+		for (unsigned i = 0; i < b->n_cpus; i++)
+			collect_cpu(b, &b->cpu[i]);
+		for (size_t i = 0; i < b->n_active; i++)
+			b->state[b->active[i]].value_ns = slot_value(b, b->active[i]);
+		for (unsigned i = 0; i < b->n_cpus; i++)
+			if (moved_on(b, i)) {
+				view_cpu(b, i);
+				again = true;
+			}
+	} while (again);
 }
 
 static void fill_task(struct sw_ebpf *b, uint32_t n)
@@ -353,6 +395,7 @@ static void fill_task(struct sw_ebpf *b, uint32_t n)
 		.tid = b->slots[n].tid,
 		.ppid = d->ppid,
 		.exit_code = d->exit_code,
+		.process_ended = !d->live,
 		.kernel_thread = d->flags & 0x00200000, /* PF_KTHREAD, include/linux/sched.h */
 	};
 	memcpy(st->task.comm, d->comm, sizeof(st->task.comm));
@@ -410,7 +453,7 @@ static uint64_t offline_value(const struct sw_ebpf *b, const struct sw_ebpf_cpu 
 static uint64_t place_value(const struct sw_ebpf *b, const struct sw_ebpf_cpu *c, uint32_t where)
 {
 	if (where >= SWB_FIRST_SLOT)
-		return slot_value(b, where);
+		return b->state[where].value_ns;
 	return where == SW_OFFLINE ? 0 : bucket_value(b, c, where) - c->shift_ns[where];
 }
 
@@ -461,7 +504,7 @@ static int hold_late(struct sw_ebpf *b, unsigned cpu)
 		err = hold(b, cpu, i, bucket_value(b, c, i), c->reported_ns[i], &need);
 	for (uint32_t n = closing_list(b, &c->view); n && need && !err; n = once(b->slots[n].next[b->epoch & 1]))
 		if (!once(b->slots[n].dead)) /* it has to live to see the next window */
-			err = hold(b, cpu, n, slot_value(b, n) + b->state[n].shift_ns, b->state[n].reported_ns, &need);
+			err = hold(b, cpu, n, b->state[n].value_ns + b->state[n].shift_ns, b->state[n].reported_ns, &need);
 	return err;
 }
 
@@ -470,7 +513,7 @@ static void give_held(struct sw_ebpf *b)
 	for (size_t i = 0; i < b->n_held; i++) {
 		shift_one(b, &b->cpu[b->held[i].cpu], b->held[i].where, b->held[i].ns);
 		if (b->held[i].where >= SWB_FIRST_SLOT)
-			collect(b, b->held[i].where); /* if it did nothing else in this window */
+			collect_late(b, b->held[i].where); /* if it did nothing else in this window */
 	}
 	b->n_held = 0;
 }
@@ -491,7 +534,7 @@ static int emit_rows(struct sw_ebpf *b)
 		uint32_t n = b->active[i];
 		struct sw_slot_state *st = &b->state[n];
 		struct swb_slot *s = &b->slots[n];
-		uint64_t value = slot_value(b, n) + st->shift_ns;
+		uint64_t value = st->value_ns + st->shift_ns;
 		uint8_t dead = once(s->dead);
 		bool last;
 
@@ -578,15 +621,13 @@ int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const s
 
 	sw_sleep_until_ns(b->T + GUARD_NS - b->clock_ahead_ns);
 	peek(b);
-	b->n_active = 0;
 	for (unsigned i = 0; i < b->n_cpus; i++)
 		view_cpu(b, i);
 	find_offline(b);
+	collect_all(b);
 	give_held(b);
-	for (unsigned i = 0; i < b->n_cpus; i++) {
+	for (unsigned i = 0; i < b->n_cpus; i++)
 		settle_open(b, &b->cpu[i]);
-		collect_cpu(b, &b->cpu[i]);
-	}
 	collect_unlisted(b);
 	for (unsigned i = 0; i < b->n_cpus && !err; i++) {
 		keep_open(b, &b->cpu[i]);

@@ -135,9 +135,10 @@ static void value_at_boundary(void **state)
 	start_load();
 	record_begin(r);
 	record_windows(r, windows, 2 * NS_PER_MS);
-	print_message("# of %llu windows × %u CPUs: %llu compared, %llu differ, %llu not comparable, %llu boundaries late\n",
+	print_message("# of %llu windows × %u CPUs: %llu compared, %llu differ, %llu not comparable, %llu late\n",
 		      (unsigned long long)r->windows, r->b->cpus, (unsigned long long)b->check_compared,
-		      (unsigned long long)b->check_differ, (unsigned long long)b->check_missed, (unsigned long long)r->late);
+		      (unsigned long long)b->check_differ, (unsigned long long)b->check_missed,
+		      (unsigned long long)r->late);
 	record_assert_exact(r);
 	assert_int_equal(b->check_differ, 0);
 	/* a CPU that has switched between the boundary and the read has nothing to compare; the spinner's seldom has */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define OPEN_MAX 4
-#define LAG_NS 5000
+#define LAG_NS 25000
 
 static struct record *records[OPEN_MAX];
 static struct watch *watches[OPEN_MAX];
@@ -173,7 +173,7 @@ static void boundary(struct record *r, uint64_t lead_ns, bool first)
 		tasks_ns = take_domain(r, &u->domains[d], &r->before[d]);
 		if (tasks_ns != sum_ns[d]) {
 			if (!r->broken)
-				print_message("# window %llu, domain %u: tasks have %lld ns more than is left for them\n",
+				print_message("# window %llu, domain %u: tasks have %lld ns more than is left\n",
 					      (unsigned long long)r->windows, d, (long long)(sum_ns[d] - tasks_ns));
 			r->broken++;
 		}
@@ -282,8 +282,7 @@ bool record_matches(const struct record *r, const char *what, uint64_t ns, uint6
 	double slack = own_ns * permille / 1000 + switches * LAG_NS, more = (double)ns - (double)own_ns;
 	uint64_t lost = record_lost_ns(r), stolen = record_stolen_ns(r);
 
-	print_message("# %s: %.6f of %.6f s, %+.3f ms or %+.3f per mille, %llu switches; lost %.3f ms, interrupts and steal "
-		      "%.0f ms\n",
+	print_message("# %s: %.6f of %.6f s, %+.3f ms or %+.3f per mille, %llu switches; lost %.3f, stolen %.0f ms\n",
 		      what, ns / 1e9, own_ns / 1e9, more / 1e6, own_ns ? more / own_ns * 1000 : 0,
 		      (unsigned long long)switches, lost / 1e6, stolen / 1e6);
 	return more <= slack + stolen && -more <= slack + lost;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two recordings for tests: one straight over the ebpf back end (windows, sums, totals by identity), one over the public
- * interface. Both check every window they read and are closed by live_teardown() at the latest.
+ * Two recordings for tests: one straight over the ebpf back end (windows, sums, totals by identity), one over the
+ * public interface. Both check every window they read and are closed by live_teardown() at the latest.
  */
 #ifndef SW_TESTS_RECORD_H
 #define SW_TESTS_RECORD_H
@@ -68,9 +68,9 @@ uint64_t record_lost_ns(const struct record *r); /* all kinds */
 uint64_t record_stolen_ns(const struct record *r);
 
 /*
- * Does what a task had agree with its own clock: to so many parts per thousand, give or take what was lost or stolen, and
- * 5 µs for each time it was switched out? The kernel's clock stands still from a wake-up to the switch that follows, and
- * gives that time to whoever comes. Says what it found.
+ * Does what a task had agree with its own clock: to so many parts per thousand, give or take what was lost or stolen,
+ * and 25 µs for each time it was switched out? The kernel's clock stands still from a wake-up (in an interrupt) to the
+ * switch that follows, and gives that time to whoever comes. Says what it found.
  */
 bool record_matches(const struct record *r, const char *what, uint64_t ns, uint64_t own_ns, uint64_t switches,
 		    double permille);

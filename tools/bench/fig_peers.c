@@ -65,7 +65,8 @@ static int run_peer(struct peer *p, unsigned round, struct pair *pair, uint32_t 
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 			snprintf(p->reason, sizeof(p->reason), "%s is not installed", p->argv[0]);
 		else
-			snprintf(p->reason, sizeof(p->reason), "%s does not work here (status %#x)", p->argv[0], status);
+			snprintf(p->reason, sizeof(p->reason), "%s does not work here (status %#x)", p->argv[0],
+				 status);
 		return 0;
 	}
 	err = pair_run(pair, chunks, &ns, NULL);
@@ -74,12 +75,13 @@ static int run_peer(struct peer *p, unsigned round, struct pair *pair, uint32_t 
 	return err;
 }
 
-static int peer_round(struct bench *b, struct peer peers[PEERS], struct variant *ours, double *our_ratio, unsigned round)
+static int peer_round(struct bench *b, struct peer peers[PEERS], struct variant *ours, double *our_ratio,
+		      unsigned round)
 {
 	struct pair pair;
 	uint32_t chunks;
 	double none, after, ns;
-	int err = pair_start(&pair, b->cpu, false);
+	int err = pair_start(&pair, b->cpu, PIPES, false);
 
 	if (err)
 		return err;
@@ -126,8 +128,7 @@ void fig_peers(struct bench *b)
 	}
 	s = stat_median(our_ratio, rounds);
 	bench_raw(b, "peers", "schedwatt", our_ratio, rounds);
-	bench_row(b, &(struct figure){"peer_schedwatt", "pipe partners with schedwatt / without", "", s.value, s.se, NAN,
-				      NAN});
+	bench_stat(b, "peer_schedwatt", "pipe partners with schedwatt / without", "", s);
 	for (unsigned i = 0; i < PEERS; i++) {
 		if (*peers[i].reason) {
 			bench_skip(b, peers[i].name, peers[i].what, peers[i].reason);
@@ -135,6 +136,6 @@ void fig_peers(struct bench *b)
 		}
 		s = stat_median(peers[i].ratio, rounds);
 		bench_raw(b, "peers", peers[i].name, peers[i].ratio, rounds);
-		bench_row(b, &(struct figure){peers[i].name, peers[i].what, "", s.value, s.se, NAN, NAN});
+		bench_stat(b, peers[i].name, peers[i].what, "", s);
 	}
 }

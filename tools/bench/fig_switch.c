@@ -20,10 +20,11 @@
 #define RING_TASKS 2000
 #define RING_LAPS 4
 #define RING_ROUNDS 101
+#define YIELD_ROUNDS 101
 #define VARIANTS_MAX 16
 
-enum { NONE, NONE_AGAIN, EMPTY_BTF, CLOCK_BTF, HOST_BTF, INSIDE, OUTSIDE, EMPTY_RAW, CLOCK_RAW, HOST_RAW, EMPTY_TP, CLOCK_TP, HOST_TP,
-       PAIR_VARIANTS };
+enum { NONE, NONE_AGAIN, EMPTY_BTF, CLOCK_BTF, HOST_BTF, INSIDE, OUTSIDE, PIPE_VARIANTS, EMPTY_RAW = PIPE_VARIANTS,
+       CLOCK_RAW, HOST_RAW, EMPTY_TP, CLOCK_TP, HOST_TP, PAIR_VARIANTS };
 
 static const struct variant pair_variants[PAIR_VARIANTS] = {
 	[NONE] = {.name = "none", .kind = NOTHING},
@@ -79,7 +80,9 @@ static int run_open(struct run *r, struct bench *b, const char *group, const str
 {
 	int err;
 
-	*r = (struct run){.bench = b, .group = group, .n = n, .rounds = rounds};
+	*r = (struct run){.bench = b, .group = group, .n = n, .rounds = b->rounds};
+	if (rounds < r->rounds)
+		r->rounds = rounds;
 	memcpy(r->v, v, n * sizeof(*v));
 	err = floors_open(&r->floors);
 	if (err)
@@ -144,7 +147,7 @@ static int pair_once(struct run *r, unsigned i, unsigned round, struct pair *p)
 	return 0;
 }
 
-static int pair_rounds(struct run *r, bool threads)
+static int pair_rounds(struct run *r, enum pair_way way)
 {
 	unsigned order[VARIANTS_MAX];
 	struct pair p;
@@ -153,7 +156,7 @@ static int pair_rounds(struct run *r, bool threads)
 	for (unsigned round = 0; round < r->rounds && !err; round++) {
 		shuffle(order, r->n);
 		err = tidy(r);
-		if (!err && (err = pair_start(&p, r->bench->cpu, threads)))
+		if (!err && (err = pair_start(&p, r->bench->cpu, way, true)))
 			sw_fail(&r->error, err, "the pair of tasks does not start: %s", strerror(-err));
 		if (err)
 			break;
@@ -232,7 +235,7 @@ static void row_added(struct run *r, unsigned i, const char *name, const char *w
 {
 	struct stat s = stat_added(r->ns[i], r->ns[NONE], r->rounds);
 
-	bench_row(r->bench, &(struct figure){name, what, "ns", s.value, s.se, NAN, NAN});
+	bench_stat(r->bench, name, what, "ns", s);
 }
 
 static void row_ratio(struct run *r, unsigned i, unsigned floor, const char *name, const char *what, double must,
@@ -240,37 +243,69 @@ static void row_ratio(struct run *r, unsigned i, unsigned floor, const char *nam
 {
 	struct stat s = stat_ratio_added(r->ns[i], r->ns[floor], r->ns[NONE], r->rounds);
 
-	bench_row(r->bench, &(struct figure){name, what, "", s.value, s.se, must, aim});
+	bench_limit(r->bench, name, what, "", s.value, s.se, must, aim);
 }
 
-void fig_switch(struct bench *b)
+/* Partners that yield: all flavours. The last digits are worth more here than with pipes, the cache is warmer. */
+static void yield_rows(struct bench *b)
 {
 	struct run r;
 	struct stat s;
 
-	if (run_open(&r, b, "switch", pair_variants, PAIR_VARIANTS, b->rounds) || pair_rounds(&r, true) || check_charged(&r)) {
+	if (run_open(&r, b, "yield", pair_variants, PAIR_VARIANTS, YIELD_ROUNDS) ||
+	    pair_rounds(&r, YIELDS) || check_charged(&r)) {
+		bench_skip(b, "yield", "partners that yield", r.error.text);
+		run_close(&r);
+		return;
+	}
+	keep_raw(&r);
+	s = stat_median(r.ns[NONE], r.rounds);
+	bench_stat(b, "yield_bare", "a bare switch, partners that yield", "ns", s);
+	row_added(&r, EMPTY_BTF, "yield_added_empty", "  added by an empty program (tp_btf)");
+	row_added(&r, CLOCK_BTF, "yield_added_clock", "  added by one that reads the clock");
+	row_added(&r, HOST_BTF, "yield_added_host", "  added by schedwatt, whole host");
+	row_ratio(&r, HOST_BTF, CLOCK_BTF, "yield_host_per_clock", "  whole host / clock only", NAN, NAN);
+	row_ratio(&r, HOST_BTF, EMPTY_BTF, "yield_host_per_empty", "  whole host / empty", NAN, NAN);
+	row_ratio(&r, INSIDE, CLOCK_BTF, "yield_inside_per_clock", "  inside a tree / clock only", NAN, NAN);
+	row_ratio(&r, OUTSIDE, CLOCK_BTF, "yield_outside_per_clock", "  outside a tree / clock only", NAN, NAN);
+	row_ratio(&r, HOST_RAW, CLOCK_RAW, "raw_per_clock", "  raw_tp: whole host / its clock only", NAN, NAN);
+	row_ratio(&r, HOST_RAW, EMPTY_RAW, "raw_per_empty", "  raw_tp: whole host / its empty", NAN, NAN);
+	row_ratio(&r, HOST_TP, CLOCK_TP, "classic_per_clock", "  tracepoint: whole host / its clock only", NAN, NAN);
+	row_ratio(&r, HOST_TP, EMPTY_TP, "classic_per_empty", "  tracepoint: whole host / its empty", NAN, NAN);
+	run_close(&r);
+}
+
+static void pipe_rows(struct bench *b)
+{
+	struct run r;
+	struct stat s;
+
+	if (run_open(&r, b, "switch", pair_variants, PIPE_VARIANTS, b->rounds) || pair_rounds(&r, PIPES) ||
+	    check_charged(&r)) {
 		bench_skip(b, "switch", "cost per context switch", r.error.text);
 		run_close(&r);
 		return;
 	}
 	keep_raw(&r);
 	s = stat_median(r.ns[NONE], r.rounds);
-	bench_row(b, &(struct figure){"bare", "a bare switch, pinned pipe partners", "ns", s.value, s.se, NAN, NAN});
-	row_added(&r, EMPTY_BTF, "added_empty", "added by an empty program (tp_btf)");
-	row_added(&r, CLOCK_BTF, "added_clock", "added by one that reads the clock");
-	row_added(&r, HOST_BTF, "added_host", "added by schedwatt, whole host");
+	bench_stat(b, "bare", "a bare switch, pinned pipe partners", "ns", s);
+	row_added(&r, EMPTY_BTF, "added_empty", "  added by an empty program (tp_btf)");
+	row_added(&r, CLOCK_BTF, "added_clock", "  added by one that reads the clock");
+	row_added(&r, HOST_BTF, "added_host", "  added by schedwatt, whole host");
 	row_ratio(&r, HOST_BTF, CLOCK_BTF, "host_per_clock", "cost per switch / clock only, whole host", 1.3, 1.15);
 	row_ratio(&r, HOST_BTF, EMPTY_BTF, "host_per_empty", "cost per switch / empty, whole host", 2.0, 1.75);
 	row_ratio(&r, INSIDE, CLOCK_BTF, "inside_per_clock", "cost per switch / clock only, inside a tree", 1.45, 1.3);
-	row_ratio(&r, OUTSIDE, CLOCK_BTF, "outside_per_clock", "cost per switch / clock only, outside a tree", 1.0, .85);
-	row_ratio(&r, HOST_RAW, CLOCK_RAW, "raw_per_clock", "raw_tp: whole host / its clock only", NAN, NAN);
-	row_ratio(&r, HOST_RAW, EMPTY_RAW, "raw_per_empty", "raw_tp: whole host / its empty", NAN, NAN);
-	row_ratio(&r, HOST_TP, CLOCK_TP, "classic_per_clock", "tracepoint: whole host / its clock only", NAN, NAN);
-	row_ratio(&r, HOST_TP, EMPTY_TP, "classic_per_empty", "tracepoint: whole host / its empty", NAN, NAN);
+	row_ratio(&r, OUTSIDE, CLOCK_BTF, "outside_per_clock", "cost per switch / clock only, outside a tree", 1.0,
+		  .85);
 	s = stat_ratio(r.ns[HOST_BTF], r.ns[NONE], r.rounds);
-	bench_row(b, &(struct figure){"partners", "CPU time of pipe partners, with / without", "", s.value, s.se, 1.12,
-				      1.08});
+	bench_limit(b, "partners", "CPU time of pipe partners, with / without", "", s.value, s.se, 1.12, 1.08);
 	run_close(&r);
+}
+
+void fig_switch(struct bench *b)
+{
+	pipe_rows(b);
+	yield_rows(b);
 }
 
 void fig_ring(struct bench *b)
@@ -278,17 +313,16 @@ void fig_ring(struct bench *b)
 	struct run r;
 	struct stat s;
 
-	if (run_open(&r, b, "ring", ring_variants, RING_VARIANTS, b->rounds > RING_ROUNDS ? RING_ROUNDS : b->rounds) || ring_rounds(&r)) {
+	if (run_open(&r, b, "ring", ring_variants, RING_VARIANTS, RING_ROUNDS) || ring_rounds(&r)) {
 		bench_skip(b, "ring", "a ring of 2,000 tasks", r.error.text);
 		run_close(&r);
 		return;
 	}
 	keep_raw(&r);
 	s = stat_median(r.ns[NONE], r.rounds);
-	bench_row(b, &(struct figure){"ring_bare", "a bare switch in a ring of 2,000 tasks", "ns", s.value, s.se, NAN,
-				      NAN});
-	row_added(&r, CLOCK_BTF, "ring_added_clock", "added by one that reads the clock");
-	row_added(&r, HOST_BTF, "ring_added_host", "added by schedwatt, whole host");
+	bench_stat(b, "ring_bare", "a bare switch in a ring of 2,000 tasks", "ns", s);
+	row_added(&r, CLOCK_BTF, "ring_added_clock", "  added by one that reads the clock");
+	row_added(&r, HOST_BTF, "ring_added_host", "  added by schedwatt, whole host");
 	row_ratio(&r, HOST_BTF, CLOCK_BTF, "ring_per_clock", "a ring of 2,000 tasks / its clock only", 2, 1.35);
 	run_close(&r);
 }

@@ -52,7 +52,8 @@ static void windows_free(struct windows *w)
 	free(w->rows);
 }
 
-/* One window, in which the classes up to `last_class` run. `guard`: let the reader sleep by itself, as it does in use. */
+/* One window, in which the classes up to `last_class` run. `guard`: let the reader sleep by
+ * itself, as it does in use. */
 static int one_window(struct sw_ebpf *b, struct pool *p, unsigned last_class, uint64_t lead_ns, bool guard,
 		      const struct sw_cpu_usage **usage, double *cpu_ns, struct sw_error *error)
 {
@@ -113,14 +114,14 @@ static void report_windows(struct bench *b, const struct windows *few, const str
 	bench_raw(b, "window", "few, without the guard's sleep: cpu_ns", unguarded->cpu_ns, unguarded->n);
 	bench_raw(b, "window", "many: cpu_ns", many->cpu_ns, many->n);
 	bench_raw(b, "window", "many: rows", many->rows, many->n);
-	bench_row(b, &(struct figure){"syscall", "a system call that does nothing", "ns", syscall_ns(), NAN, NAN, NAN});
+	bench_value(b, "syscall", "a system call that does nothing", "ns", syscall_ns());
 	bench_raw_number(b, "window", "sleepers", threads);
 	snprintf(what, sizeof(what), "a window, %u threads asleep, %d active", threads, FEW);
-	bench_row(b, &(struct figure){"window", what, "us", f.value / 1e3, f.se / 1e3, 15, 3});
-	bench_row(b, &(struct figure){"window_unguarded", "  the same without the guard's sleep", "us", u.value / 1e3,
-				      u.se / 1e3, NAN, NAN});
-	bench_row(b, &(struct figure){"window_per_task", "a window, per active task", "ns", (m.value - f.value) / rows,
-				      sqrt(m.se * m.se + f.se * f.se) / rows, 150, 60});
+	bench_limit(b, "window", what, "us", f.value / 1e3, f.se / 1e3, 15, 3);
+	bench_limit(b, "window_unguarded", "  the same without the guard's sleep", "us", u.value / 1e3, u.se / 1e3,
+		    NAN, NAN);
+	bench_limit(b, "window_per_task", "a window, per active task", "ns", (m.value - f.value) / rows,
+		    sqrt(m.se * m.se + f.se * f.se) / rows, 150, 60);
 }
 
 void fig_window(struct bench *b)
@@ -189,7 +190,7 @@ static pid_t endless_pair(int cpu)
 
 	if (pid)
 		return pid;
-	if (pair_start(&p, cpu, false))
+	if (pair_start(&p, cpu, PIPES, false))
 		_exit(1);
 	while (!pair_run(&p, 100, &ns, NULL))
 		;
@@ -292,14 +293,12 @@ void fig_sum(struct bench *b)
 	if (err) {
 		bench_skip(b, "sum", "parts of a window against the window", error.text);
 	} else {
-		bench_row(b, &(struct figure){"sum", "|tasks + idle + lost - window|, worst", "ns", s.worst_ns, NAN, 0, NAN});
-		bench_row(b, &(struct figure){"check_differ", "values at T that the CPU later told otherwise", "",
-					      e->check_differ, NAN, 0, NAN});
-		bench_row(b, &(struct figure){"check_compared", "  of so many compared", "", e->check_compared, NAN, NAN, NAN});
-		bench_row(b, &(struct figure){"check_missed", "  not comparable, a switch was missed", "", e->check_missed, NAN,
-					      NAN, NAN});
-		bench_row(b, &(struct figure){"lost", "lost after missed switches, in all windows", "ms", s.lost_ns / 1e6, NAN,
-					      NAN, NAN});
+		bench_limit(b, "sum", "|tasks + idle + lost - window|, worst", "ns", s.worst_ns, NAN, 0, NAN);
+		bench_limit(b, "check_differ", "values at T that the CPU later told otherwise", "", e->check_differ,
+			    NAN, 0, NAN);
+		bench_value(b, "check_compared", "  of so many compared", "", e->check_compared);
+		bench_value(b, "check_missed", "  not comparable, a switch was missed", "", e->check_missed);
+		bench_value(b, "lost", "lost after missed switches, in all windows", "ms", s.lost_ns / 1e6);
 	}
 	free(s.before);
 	backend_close(e);

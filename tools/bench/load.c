@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -33,24 +34,29 @@ struct pair_shared {
 	} of[2];
 };
 
-static void turn(int from, int to, bool first, uint32_t turns)
+struct partner {
+	struct pair_shared *shared;
+	enum pair_way way;
+	int me, cpu, go, done, from, to;
+};
+
+static void turn(const struct partner *p, uint32_t turns)
 {
 	char byte = 0;
 
 	for (uint32_t i = 0; i < turns; i++) {
-		if (first && write(to, &byte, 1) != 1)
+		if (p->way == YIELDS) {
+			sched_yield();
+			continue;
+		}
+		if (!p->me && write(p->to, &byte, 1) != 1)
 			_exit(1);
-		if (read(from, &byte, 1) != 1)
+		if (read(p->from, &byte, 1) != 1)
 			_exit(1);
-		if (!first && write(to, &byte, 1) != 1)
+		if (p->me && write(p->to, &byte, 1) != 1)
 			_exit(1);
 	}
 }
-
-struct partner {
-	struct pair_shared *shared;
-	int me, cpu, go, done, from, to;
-};
 
 static void *partner(void *arg)
 {
@@ -68,10 +74,10 @@ static void *partner(void *arg)
 	while (read(p->go, &chunks, sizeof(chunks)) == sizeof(chunks)) {
 		uint64_t start = thread_cpu_ns(), before, after;
 
-		turn(p->from, p->to, !me, WARM_TURNS);
+		turn(p, WARM_TURNS);
 		before = thread_cpu_ns();
 		for (uint32_t i = 0; i < chunks; i++) {
-			turn(p->from, p->to, !me, CHUNK_TURNS);
+			turn(p, CHUNK_TURNS);
 			after = thread_cpu_ns();
 			s->of[me].chunk_ns[i] = after - before;
 			before = after;
@@ -97,7 +103,7 @@ static pid_t partner_fork(struct partner of[2], int first, bool threads)
 	_exit(0);
 }
 
-int pair_start(struct pair *p, int cpu, bool threads)
+int pair_start(struct pair *p, int cpu, enum pair_way way, bool threads)
 {
 	int there[2] = {-1, -1}, back[2] = {-1, -1}, go[2][2] = {{-1, -1}, {-1, -1}}, done[2] = {-1, -1}, err = 0;
 	char byte;
@@ -112,8 +118,8 @@ int pair_start(struct pair *p, int cpu, bool threads)
 		err = -errno;
 	if (!err) {
 		struct partner of[2] = {
-			{p->shared, 0, cpu, go[0][0], done[1], back[0], there[1]},
-			{p->shared, 1, cpu, go[1][0], done[1], there[0], back[1]},
+			{p->shared, way, 0, cpu, go[0][0], done[1], back[0], there[1]},
+			{p->shared, way, 1, cpu, go[1][0], done[1], there[0], back[1]},
 		};
 
 		for (int i = 0; i < (threads ? 1 : 2); i++)

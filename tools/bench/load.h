@@ -21,7 +21,12 @@ int child_end(pid_t pid, int signal);
 int pin(int cpu);
 uint64_t thread_cpu_ns(void);
 
-/* Two partners on one CPU that pass a byte to and fro through two pipes: threads of one process, or two processes. */
+/*
+ * Two partners on one CPU, threads of one process or two processes, that pass a byte to and fro through two pipes, or
+ * that just yield to one another: then a switch costs less, and so do its ups and downs.
+ */
+enum pair_way { PIPES, YIELDS };
+
 struct pair {
 	pid_t tids[2];
 	pid_t children[2];
@@ -29,7 +34,7 @@ struct pair {
 	struct pair_shared *shared;
 };
 
-int pair_start(struct pair *p, int cpu, bool threads);
+int pair_start(struct pair *p, int cpu, enum pair_way way, bool threads);
 /* CPU time of both per switch, the median of so many chunks, after some unmeasured turns; *cpu_ns (may be NULL) the
  * whole sum with those turns. */
 int pair_run(struct pair *p, uint32_t chunks, double *ret_ns, double *cpu_ns);

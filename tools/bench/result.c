@@ -17,6 +17,17 @@ static json_object *number(double v)
 	return isfinite(v) ? json_object_new_double(v) : NULL;
 }
 
+/* A line of the table: NAN where there is none of that kind. */
+struct figure {
+	const char *name;
+	const char *what;
+	const char *unit;
+	double value;
+	double se;
+	double must;
+	double aim;
+};
+
 static void format(char *to, size_t size, double v, const char *unit)
 {
 	if (!isfinite(v))
@@ -30,7 +41,7 @@ static const char *verdict(const struct figure *f)
 	if (!isfinite(f->must))
 		return "reported";
 	if (f->value > f->must)
-		return "missed";
+		return isfinite(f->se) && f->value - 2 * f->se <= f->must ? "missed, within the error" : "missed";
 	return isfinite(f->aim) && f->value > f->aim ? "met" : "met, aim too";
 }
 
@@ -51,7 +62,7 @@ static void keep(struct bench *b, const struct figure *f, const char *said, cons
 	json_object_array_add(b->rows, row);
 }
 
-void bench_row(struct bench *b, const struct figure *f)
+static void row(struct bench *b, const struct figure *f)
 {
 	char measured[64], se[64], must[64], aim[64];
 	const char *said = verdict(f);
@@ -65,6 +76,22 @@ void bench_row(struct bench *b, const struct figure *f)
 	if (isfinite(f->must) && f->value > f->must)
 		b->n_missed++;
 	keep(b, f, said, NULL);
+}
+
+void bench_limit(struct bench *b, const char *name, const char *what, const char *unit, double value, double se,
+		 double must, double aim)
+{
+	row(b, &(struct figure){name, what, unit, value, se, must, aim});
+}
+
+void bench_stat(struct bench *b, const char *name, const char *what, const char *unit, struct stat s)
+{
+	bench_limit(b, name, what, unit, s.value, s.se, NAN, NAN);
+}
+
+void bench_value(struct bench *b, const char *name, const char *what, const char *unit, double value)
+{
+	bench_limit(b, name, what, unit, value, NAN, NAN, NAN);
 }
 
 void bench_skip(struct bench *b, const char *name, const char *what, const char *reason)
