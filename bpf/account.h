@@ -537,6 +537,7 @@ SWA_INLINE void swa_snap(struct swb_cpu *c, struct task_struct *p, __u64 task, _
 {
 	bool expected;
 
+	c->snaps++;
 	c->switches--; /* seq is about to move without one */
 	if (c->running) {
 		expected = swa_is_expected(c, p, c->running == running);

@@ -104,7 +104,7 @@ struct swb_cpu {
 	__u64 unlisted;     /* slots that died outside a switch: they may be on no list */
 	__u64 members_lost; /* children of the tree that could not be marked */
 	__u64 hook_scratch; /* `scratch` of the hooks */
-	/* line 7: written by peek() only */
+	/* line 7: written by peek() and snap() only */
 	__u64 seen_task;   /* what the kernel says it runs */
 	__u64 seen_css;
 	__u64 left_css;    /* of the expected task, where that is another */
@@ -113,7 +113,7 @@ struct swb_cpu {
 	__u32 left_tid;
 	__u64 seen_seq;    /* seq before it looked */
 	__u64 seen_unseen; /* switches since the last event */
-	__u64 pad7;
+	__u64 snaps;       /* times that user space had to ask this CPU */
 };
 
 /* One word names the epoch that CPUs are in: T is stored last, after the pair that tells T's number. */

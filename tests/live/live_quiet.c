@@ -49,7 +49,7 @@ static void look(struct record *r, unsigned cpu, struct quiet *q)
 
 	q->calls = interrupts("CAL", cpu);
 	q->snaps = c->snaps;
-	q->switches = c->seq / 2 - q->snaps;
+	q->switches = (c->seq >> 1) - c->snaps;
 	q->idle_ns = c->bucket_ns[SWB_IDLE];
 }
 
