@@ -5,10 +5,11 @@
  * scheduler events on it.
  *
  * Who includes it defines first
- *   struct task_struct, opaque here; SWA_INLINE, SWA_FN (a function that is kept whole), SWA_UNROLL (before a loop);
+ *   struct task_struct, opaque here; SWA_INLINE, SWA_FN (a function that is kept whole);
  *   swa_global: struct swb_global; cfg_tree, cfg_slot_mask;
  *   swa_slot(n), swa_cold(n), swa_filter(n): an element of the map, or NULL;
  *   swa_now(): the clock; swa_tid(p), swa_tgid(p), swa_live(p) (threads of its process that live), swa_css(p), swa_cgroup_id(p), swa_is_dead(p): what the kernel says of task p;
+ *   swa_number(c, p): the address of p as a plain number;
  *   swa_know_cpu(c, p): the CPU's run queue and idle task, where they can be had from p, which runs on it;
  *   swa_run_start(c, p, t): when p, switched out at t, was switched in, or t where that is not kept;
  *   swa_count(c, p): how many switches the run queue has counted; 0 where that is not known;
@@ -60,17 +61,22 @@ SWA_INLINE void swa_filter_add(__u32 tid, __u32 by)
 		__sync_fetch_and_add(count, by);
 }
 
-SWA_INLINE struct swb_slot *swa_find(__u32 tid, __u64 css, __u64 task, __u16 domain, __u32 *where)
+SWA_INLINE bool swa_is_slot_of(const struct swb_slot *s, __u32 tid, __u64 css, __u64 task, __u16 domain)
+{
+	return s->task == task && s->css == css && s->domain == domain && s->tid == tid;
+}
+
+/* A task's slot in this CPU's domain; 0: none. At a switch the first way is looked at before, in line. */
+SWA_FN __u32 swa_find(struct swb_cpu *c, __u32 tid, __u64 css, __u64 task)
 {
 	struct swb_slot *s;
 	__u32 n;
 
-	SWA_UNROLL
+	if (!c)
+		return 0;
 	swa_for_ways(n, s, tid)
-		if (s->task == task && s->css == css && s->domain == domain && s->tid == tid) {
-			*where = n;
-			return s;
-		}
+		if (swa_is_slot_of(s, tid, css, task, c->domain))
+			return n;
 	return 0;
 }
 
@@ -150,22 +156,28 @@ SWA_FN __u32 swa_create(struct swb_cpu *c, struct task_struct *p, __u64 task, bo
 	return SWB_LOST_SLOTS;
 }
 
-/* The seldom ways of swa_charge(): the idle task's address is not known yet, or the task has no such slot. */
+/* Less often: the task's slot does not lie first, it has none yet, or the idle task's address is not known. */
 SWA_FN __u32 swa_admit(struct swb_cpu *c, struct task_struct *p, __u64 task)
 {
+	__u32 found;
+
 	if (!c)
 		return SWB_LOST_SLOTS;
 	if (!swa_tid(p)) { /* every CPU's idle task has id 0; from now on known by its address */
 		c->idle_task = task;
 		return SWB_IDLE;
 	}
-	return swa_create(c, p, task, false);
+	found = swa_find(c, swa_tid(p), swa_css(p), task);
+	return found ? found : swa_create(c, p, task, false);
 }
 
-SWA_INLINE void swa_note(struct swb_cpu *c, __u32 parity, __u32 where, struct swb_slot *s, __u64 late_ns)
+SWA_FN int swa_note(struct swb_cpu *c, __u32 parity, __u32 where, struct swb_slot *s, __u64 late_ns)
 {
-	struct swb_crossing *x = &c->crossing[parity & 1];
+	struct swb_crossing *x;
 
+	if (!c)
+		return 0;
+	x = &c->crossing[parity & 1];
 	x->origin_ns = c->origin_ns ? c->origin_ns : c->since_ns;
 	x->from_ns = c->since_ns;
 	x->base_ns = c->bucket_ns[where & 3];
@@ -177,6 +189,7 @@ SWA_INLINE void swa_note(struct swb_cpu *c, __u32 parity, __u32 where, struct sw
 	x->late_ns = late_ns;
 	x->where = where;
 	x->before = c->origin_ns ? c->before : where;
+	return 0;
 }
 
 /* The epoch that T ends. One that was drawn nearer is neither of the pair for a moment: it is the newer one's. */
@@ -299,16 +312,17 @@ SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task, __u3
  * The last switch-out of p. In tree mode a leader that goes first leaves its slots: its id marks the members until the
  * process ends, since a thread that execs takes it over.
  */
-SWA_INLINE void swa_died(struct swb_cpu *c, struct task_struct *p, __u64 task)
+SWA_FN int swa_died(struct swb_cpu *c, struct task_struct *p)
 {
 	__u32 tid = swa_tid(p), tgid = swa_tgid(p);
 	bool last = !swa_live(p);
 
-	if (cfg_tree && tid == tgid && !last)
-		return;
-	swa_retire(c, p, task, tid);
+	if (!c || (cfg_tree && tid == tgid && !last))
+		return 0;
+	swa_retire(c, p, swa_number(c, p), tid);
 	if (cfg_tree && tid != tgid && last)
 		swa_retire(c, 0, 0, tgid);
+	return 0;
 }
 
 /* Switches of this CPU that no event showed, up to now; from now on they are known. */
@@ -327,10 +341,9 @@ SWA_INLINE __u64 swa_recount(struct swb_cpu *c, struct task_struct *p)
  */
 SWA_FN int swa_missed(struct swb_cpu *c, struct task_struct *p, __u64 task, __u64 t)
 {
-	__u32 where = SWB_LOST_MISSED;
+	__u32 where = SWB_LOST_MISSED, found, epoch;
 	struct swa_left left = {};
 	__u64 origin, from;
-	__u32 epoch;
 	bool one;
 
 	if (!c)
@@ -352,8 +365,8 @@ SWA_FN int swa_missed(struct swb_cpu *c, struct task_struct *p, __u64 task, __u6
 		where = SWB_OTHER;
 	else if (one && c->running == c->idle_task)
 		where = SWB_IDLE;
-	else if (one && left.ran_ns && !swa_find(left.tid, left.css, c->running, c->domain, &where))
-		where = SWB_LOST_MISSED;
+	else if (one && left.ran_ns && (found = swa_find(c, left.tid, left.css, c->running)))
+		where = found;
 	c->missed++;
 	c->outside = 0;
 	swa_give(c, from, where);
@@ -368,9 +381,9 @@ SWA_FN int swa_missed(struct swb_cpu *c, struct task_struct *p, __u64 task, __u6
 /* Charge p, which has run on this CPU since the last stretch ended, up to t. */
 SWA_INLINE void swa_charge(struct swb_cpu *c, struct task_struct *p, __u64 task, bool expected, __u64 t)
 {
-	struct swb_slot *s = 0;
 	__u64 T = swa_once(swa_global.T);
-	__u32 where;
+	__u32 tid = swa_tid(p), where;
+	struct swb_slot *s = 0;
 
 	if (!expected)
 		swa_missed(c, p, task, t);
@@ -378,9 +391,13 @@ SWA_INLINE void swa_charge(struct swb_cpu *c, struct task_struct *p, __u64 task,
 		where = SWB_OTHER;
 	} else if (task == c->idle_task) {
 		where = SWB_IDLE;
-	} else if (!(s = swa_find(swa_tid(p), swa_css(p), task, c->domain, &where))) {
-		where = swa_admit(c, p, task);
+	} else {
+		where = tid & cfg_slot_mask;
 		s = where >= SWB_FIRST_SLOT ? swa_slot(where) : 0;
+		if (!s || !swa_is_slot_of(s, tid, swa_css(p), task, c->domain)) {
+			where = swa_admit(c, p, task);
+			s = where >= SWB_FIRST_SLOT ? swa_slot(where) : 0;
+		}
 	}
 	if (!expected && c->renote) {
 		swa_note(c, c->epoch - 1, where, s, 0);
@@ -519,7 +536,7 @@ SWA_INLINE int swa_switch(struct swb_cpu *c, struct task_struct *prev, __u64 tas
 	if (cfg_tree)
 		c->outside = outside;
 	if (swa_is_dead(prev))
-		swa_died(c, prev, task);
+		swa_died(c, prev); /* to carry `task` so far would double the verifier's work */
 	swa_barrier();
 	c->seq++;
 	return 0;

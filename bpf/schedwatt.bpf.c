@@ -17,7 +17,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define SWA_INLINE static __always_inline
 #define SWA_FN static __noinline
-#define SWA_UNROLL _Pragma("unroll")
 #define TASK_DEAD 0x80
 #define COMM_LEN 16
 #define ROOTS_MAX 64
@@ -209,6 +208,13 @@ SWA_INLINE void swa_describe(struct task_struct *p, struct swb_cold *cold, bool 
 	copy_comm(cold->leader_comm, leader);
 }
 
+/* The verifier forbids arithmetic on addresses, but not on what was loaded from memory. */
+SWA_INLINE u64 swa_number(struct swb_cpu *c, struct task_struct *p)
+{
+	c->scratch = (u64)p;
+	return swa_once(c->scratch);
+}
+
 #include "account.h"
 
 SWA_INLINE struct swb_cpu *this_cpu(void)
@@ -223,15 +229,8 @@ SWA_INLINE struct task_struct *current_task(void)
 	return cfg_direct ? bpf_get_current_task_btf() : (struct task_struct *)bpf_get_current_task();
 }
 
-/* The verifier forbids arithmetic on addresses, but not on what was loaded from memory. */
-SWA_INLINE u64 swa_number(struct swb_cpu *c, struct task_struct *p)
-{
-	c->scratch = (u64)p;
-	return swa_once(c->scratch);
-}
-
 /*
- * The same where a switch may come between store and load (a kernel whose tracepoints can be preempted): what another
+ * swa_number() where a switch may come between store and load (a kernel whose tracepoints can be preempted): what another
  * hook left there is not ours. 0 then, which no task is.
  */
 SWA_INLINE u64 swa_hook_number(struct swb_cpu *c, struct task_struct *p)

@@ -101,6 +101,7 @@ struct sw_ebpf {
 	int64_t clock_ahead_ns; /* the program's CLOCK_MONOTONIC minus ours: not 0 in a time namespace */
 	uint64_t unlisted;   /* as last seen, summed */
 	uint64_t late;
+	uint64_t misses_read_ns;
 
 	struct sw_slot_state *state; /* by slot */
 	struct sw_ebpf_cpu *cpu;     /* by CPU */

@@ -20,8 +20,9 @@
 #include <string.h>
 
 #define GUARD_NS 50000 /* after T, so that every store of a switch before T can be seen */
-#define SETTLE_TRIES 3
-#define SETTLE_PAUSE_NS 20000
+#define MISSES_PERIOD_NS 1000000000
+#define SETTLE_TRIES 2
+#define SETTLE_PAUSE_NS 10000
 
 #define once(x) (*(const volatile __typeof__(x) *)&(x))
 #define read_barrier() __atomic_thread_fence(__ATOMIC_ACQUIRE)
@@ -144,13 +145,20 @@ static bool look(const struct sw_ebpf *b, unsigned cpu, struct sw_cpu_view *v)
 	return false;
 }
 
+/* It was so at the last boundary, too. */
+static bool still_lost(const struct sw_ebpf_cpu *c)
+{
+	return c->open.valid && c->open.stretch.where == SWB_LOST_MISSED &&
+	       c->open.stretch.origin_ns == c->view.state.since_ns;
+}
+
 static void view_cpu(struct sw_ebpf *b, unsigned cpu)
 {
 	struct sw_cpu_view *v = &b->cpu[cpu].view;
 	bool ok = look(b, cpu, v);
 
 	/* the kernel names the next task a moment before its event: a switch just then looks like a missed one */
-	for (int i = 0; i < SETTLE_TRIES && ok && v->unseen; i++) {
+	for (int i = 0; i < SETTLE_TRIES && ok && v->unseen && !still_lost(&b->cpu[cpu]); i++) {
 		sw_sleep_until_ns(sw_now_ns() + SETTLE_PAUSE_NS);
 		peek(b);
 		ok = look(b, cpu, v);
@@ -588,12 +596,16 @@ static void sum_domains(struct sw_ebpf *b)
 	}
 }
 
-static int64_t recursion_misses(int fd)
+/* Cumulative, and asked for once a second at most: it is a system call that windows can do without. */
+static int64_t recursion_misses(struct sw_ebpf *b)
 {
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+	if (b->misses_read_ns && b->T - b->misses_read_ns < MISSES_PERIOD_NS)
+		return b->usage.recursion_misses;
+	b->misses_read_ns = b->T;
+	if (bpf_obj_get_info_by_fd(b->switch_fd, &info, &size))
 		return INT64_MIN;
 	/* older kernels return a shorter structure */
 	return size >= offsetof(struct bpf_prog_info, recursion_misses) + sizeof(info.recursion_misses)
@@ -644,7 +656,7 @@ int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const s
 	b->usage.t_ns = b->T;
 	b->usage.domains = b->domains;
 	b->usage.late = b->late;
-	b->usage.recursion_misses = recursion_misses(b->switch_fd);
+	b->usage.recursion_misses = recursion_misses(b);
 	b->usage.unverified = !b->peeks;
 	*ret = &b->usage;
 	return 0;

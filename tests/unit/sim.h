@@ -48,7 +48,6 @@ static uint32_t cfg_slot_mask = SIM_SLOTS - 1;
 
 #define SWA_INLINE static inline __attribute__((always_inline))
 #define SWA_FN static __attribute__((noinline, unused))
-#define SWA_UNROLL
 
 static unsigned sim_cpu_number(const struct swb_cpu *c)
 {
@@ -73,6 +72,12 @@ static __u32 *swa_filter(__u32 tid)
 static __u64 swa_now(void)
 {
 	return sim_time;
+}
+
+static __u64 swa_number(struct swb_cpu *c, struct task_struct *p)
+{
+	(void)c;
+	return (uintptr_t)p;
 }
 
 static __u32 swa_tid(struct task_struct *p)
