@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Owns: which energy source answers, and in what order they are asked. Must not know: how any of them works.
- * Source: DESIGN, section 6: a source named by the user never falls back; the model answers last, marked.
+ * A source named by the user never falls back; the model answers last, marked.
  */
 #include "source.h"
 

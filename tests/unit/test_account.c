@@ -21,7 +21,7 @@ static uint64_t missed_ns(unsigned cpu)
 	return sim_cpus[cpu].bucket_ns[SWB_LOST_MISSED];
 }
 
-/* S16: each CPU has its own idle task, and none of them is a process. */
+/* Each CPU has its own idle task, and none of them is a process. */
 static void idle_is_per_cpu(void **state)
 {
 	struct task_struct a = sim_task(10), b = sim_task(11);
@@ -40,7 +40,7 @@ static void idle_is_per_cpu(void **state)
 	assert_int_equal(sim_in_use(), 2);
 }
 
-/* S17: time counts whatever the state at switch-out, the last one too. */
+/* Time counts whatever the state at switch-out, the last one too. */
 static void every_switch_out_charges(void **state)
 {
 	struct task_struct a = sim_task(10);
@@ -56,7 +56,7 @@ static void every_switch_out_charges(void **state)
 	assert_int_equal(idle_ns(0), 10);
 }
 
-/* S19: what ran before the start is charged from the start on, and by a snapshot without being charged twice. */
+/* What ran before the start is charged from the start on, and by a snapshot without being charged twice. */
 static void open_slices(void **state)
 {
 	struct task_struct a = sim_task(10), b = sim_task(11);
@@ -74,7 +74,7 @@ static void open_slices(void **state)
 	assert_int_equal(sim_acc(&b), 350);
 }
 
-/* S29: two switches in a row go unseen: what ran between is lost; prev has its own run where that is known. */
+/* Two switches in a row go unseen: what ran between is lost; prev has its own run where that is known. */
 static void gap_is_lost(void **state)
 {
 	struct task_struct a = sim_task(10), b = sim_task(11), c = sim_task(12);

@@ -36,7 +36,7 @@ static void assert_adds_up(const struct sw_energy *e)
 	assert_true(e->proc_nj >= 0 && e->other_nj >= 0 && e->idle_nj >= 0 && e->unattributed_nj >= 0);
 }
 
-/* S13: 4 CPUs, 10 s, 100 J; A has 20 s, B 10 s, idle 10 s. */
+/* 4 CPUs, 10 s, 100 J; A has 20 s, B 10 s, idle 10 s. */
 static void known_shares(void **state)
 {
 	struct sw_share s[2 + SW_POOL_SHARES];

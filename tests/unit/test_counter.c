@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* energy/counter.c: wraps, failures, gaps. CASES S01, S02, S12. */
+/* energy/counter.c: wraps, failures, gaps. */
 #include "../../src/energy/counter.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static void wraps(void **state)
 	add(&c, 500000, 2 * SECOND);
 	assert_true(c.sum_nj == UINT64_C(1499938) * 1000 && c.breaks == 0);
 
-	/* S01, Kepler's log: a raw difference of -262094848 mJ is 48480.85 mJ. */
+	/* From Kepler's log: a raw difference of -262094848 mJ is 48480.85 mJ. */
 	add(&log, 262094848000, SECOND);
 	add(&log, 0, 2 * SECOND);
 	assert_true(log.sum_nj == UINT64_C(48480850) * 1000 && log.breaks == 0);
@@ -161,7 +161,7 @@ static void gaps(void **state)
 	assert_true(c.sum_nj == 100000 && c.breaks == 1);
 }
 
-/* S12: 50 J over a suspend are not 50 J of this window; nor is a smaller value a wrap. */
+/* 50 J over a suspend are not 50 J of this window; nor is a smaller value a wrap. */
 static void suspend(void **state)
 {
 	const struct sw_zone_value more = { .raw_uj = 50000100 }, less = { .raw_uj = 7 };
@@ -215,7 +215,7 @@ static void never_overflows(void **state)
 static void greatest_gap(void **state)
 {
 	(void)state;
-	/* S02: 65532610987 µJ at 280 W is 234.045 s; half of it. */
+	/* 65532610987 µJ at 280 W is 234.045 s; half of it. */
 	assert_true(sw_counter_max_gap_ns(65532610987, 280000000) == UINT64_C(117022519619));
 	assert_true(sw_counter_max_gap_ns(0, 280000000) == 0);
 	assert_true(sw_counter_max_gap_ns(65532610987, 0) == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* energy/powercap.c: which zones there are, what each counts, and what a broken one does. CASES S03 to S10. */
+/* energy/powercap.c: which zones there are, what each counts, and what a broken one does. */
 #include "tree.h"
 
 #include "../../src/energy/source.h"
@@ -71,7 +71,7 @@ static uint64_t total_uj(struct sw_energy_source *s)
 	return sum;
 }
 
-/* S03: 3.93 J, not 14.44 or 18.37; psys (S04) stands in the middle of the numbers and is no package. */
+/* 3.93 J, not 14.44 or 18.37; psys stands in the middle of the numbers and is no package. */
 static void laptop(void **state)
 {
 	const struct tree *t = *state;
@@ -153,7 +153,7 @@ static void real_shape(void **state)
 	s->ops->close(s);
 }
 
-/* S06: numbers come from the name, not from the directory; two sockets' dram differ. */
+/* Numbers come from the name, not from the directory; two sockets' dram differ. */
 static void servers(void **state)
 {
 	const struct sw_topology topo = {
@@ -279,7 +279,7 @@ static void same_name_twice(void **state)
 	s->ops->close(s);
 }
 
-/* S09: the broken say why, the others go on. */
+/* The broken say why, the others go on. */
 static void broken_zones(void **state)
 {
 	const struct tree *t = *state;
@@ -346,7 +346,7 @@ static void orphans(void **state)
 	s->ops->close(s);
 }
 
-/* S08 */
+/* A zone that may not be read does not stop the others. */
 static void permission(void **state)
 {
 	const struct tree *t = *state;
@@ -385,7 +385,7 @@ static void permission(void **state)
 	assert_non_null(strstr(e.text, "CAP_DAC_READ_SEARCH"));
 }
 
-/* S10: nothing there, in each way in which nothing can be there. */
+/* Nothing there, in each way in which nothing can be there. */
 static void nothing(void **state)
 {
 	const struct tree *t = *state;
@@ -423,7 +423,7 @@ static void nothing(void **state)
 	s->ops->close(s);
 }
 
-/* S07 */
+/* On AMD a core counter may stand above the package's, and there is no dram. */
 static void amd(void **state)
 {
 	const struct tree *t = *state;

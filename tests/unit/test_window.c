@@ -121,7 +121,7 @@ static struct sw_process_entry *add(struct sw_processes *p, const struct sw_task
 	return e;
 }
 
-/* S22: the leader exits first; the process goes on until its last thread ends, if that one sleeps all the while. */
+/* The leader exits first; the process goes on until its last thread ends, if that one sleeps all the while. */
 static void leader_exits_first(void **state)
 {
 	struct sw_task leader = task(10, 10, "app"), worker = task(10, 11, "app");
@@ -157,7 +157,7 @@ static void leader_exits_first(void **state)
 	sw_processes_free(&p);
 }
 
-/* S37: a pid that is used again is another process. */
+/* A pid that is used again is another process. */
 static void pid_reuse(void **state)
 {
 	struct sw_task a = task(500, 500, "a"), b = task(500, 500, "b");

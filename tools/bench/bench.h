@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the parts of the bench share: the run's options, the table of figures and how a figure gets into it.
- * Every figure of DESIGN 13 is a ratio or a cost inside one run; limits are upper ones.
+ * Every figure is a ratio or a cost inside one run; limits are upper ones.
  */
 #ifndef BENCH_H
 #define BENCH_H
