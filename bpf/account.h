@@ -235,6 +235,7 @@ SWA_FN int swa_boundary(struct swb_cpu *c, __u64 t, __u64 T, __u32 where)
 	c->epoch = epoch + 1;
 	c->head[(epoch + 1) & 1] = 0;
 	if (s && (__s32)(s->epoch - (epoch + 1)) >= 0) { /* it was active on a CPU that is ahead, and is on a list there */
+		s->at_ns += b - c->since_ns;
 		s->acc_ns += b - c->since_ns;
 	} else if (s) {
 		__u64 acc_ns = s->acc_ns + (b - c->since_ns);
@@ -259,6 +260,8 @@ SWA_INLINE void swa_add(struct swb_cpu *c, struct swb_slot *s, __u32 where, __u6
 {
 	if (s) {
 		swa_touch(c, s, where);
+		if (s->epoch != c->epoch) /* ahead, see swa_touch(): what it had at the boundary between grows, too */
+			s->at_ns += t - c->since_ns;
 		s->acc_ns += t - c->since_ns;
 		swa_barrier(); /* keeps the compiler from choosing between the two addresses before s is known */
 	} else {
@@ -356,7 +359,7 @@ SWA_FN int swa_missed(struct swb_cpu *c, struct task_struct *p, __u64 task, __u6
 	if (task != c->idle_task)
 		from = swa_run_start(c, p, t);
 	else
-		from = left.ran_ns ? origin + left.ran_ns : t;
+		from = left.ran_ns && left.ran_ns != SWA_UNKNOWN_END ? origin + left.ran_ns : t;
 	if (from < origin || from > t)
 		from = t;
 	if (from == t)

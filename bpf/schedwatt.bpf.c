@@ -21,6 +21,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define COMM_LEN 16
 #define ROOTS_MAX 64
 #define RUN_SLACK_NS 50000 /* by how much the run queue's clock may lag behind a switch */
+#define PEEK_SLACK_NS 200000 /* and the clock of the CPU that peeks, which has switched just now */
 
 /* Set before load; what is off is not even there for the verifier. */
 const volatile __u8 cfg_tree;
@@ -155,10 +156,14 @@ SWA_INLINE u64 swa_count(struct swb_cpu *c, struct task_struct *p)
  */
 SWA_INLINE u64 last_run_ns(struct rq *rq, struct task_struct *x, u64 *arrival)
 {
-	u64 end = BPF_CORE_READ(x, se.exec_start) + BPF_CORE_READ(rq, clock) - BPF_CORE_READ(rq, clock_task);
+	u64 clock = BPF_CORE_READ(rq, clock);
+	u64 end = BPF_CORE_READ(x, se.exec_start) + clock - BPF_CORE_READ(rq, clock_task);
 
 	*arrival = BPF_CORE_READ(x, sched_info.last_arrival);
-	return *arrival && !BPF_CORE_READ(x, on_cpu) && end > *arrival ? end - *arrival : 0;
+	if (!*arrival || BPF_CORE_READ(x, on_cpu) || end <= *arrival)
+		return 0;
+	/* x is just being switched in again: that has wiped out when it left */
+	return end >= clock ? SWA_UNKNOWN_END : end - *arrival;
 }
 
 SWA_INLINE void swa_left(struct swb_cpu *c, struct task_struct *p, u64 t, struct swa_left *left)
@@ -330,7 +335,7 @@ int snap(void *ctx)
 }
 
 /* As swa_missed(), for a stretch that goes on: how long did the expected task run before curr? */
-SWA_INLINE void peek_left(struct swb_cpu *c, struct rq *rq, struct task_struct *curr)
+SWA_INLINE void peek_left(struct swb_cpu *c, struct rq *rq, struct task_struct *curr, u64 clock_to_ns)
 {
 	struct task_struct *x = (struct task_struct *)swa_once(c->running);
 	u64 ran, arrival, next_arrival;
@@ -340,9 +345,14 @@ SWA_INLINE void peek_left(struct swb_cpu *c, struct rq *rq, struct task_struct *
 	c->left_tid = BPF_CORE_READ(x, pid);
 	c->left_css = (u64)BPF_CORE_READ(x, cgroups);
 	ran = last_run_ns(rq, x, &arrival);
+	/* is that still the run that we saw begin, or has x run elsewhere since? */
+	if (!clock_to_ns || arrival + clock_to_ns - c->since_ns + PEEK_SLACK_NS > 2 * PEEK_SLACK_NS)
+		return;
 	next_arrival = BPF_CORE_READ(curr, sched_info.last_arrival);
 	if (ran && (u64)curr != c->idle_task)
 		ran = next_arrival > arrival ? next_arrival - arrival : 0;
+	if (ran == SWA_UNKNOWN_END)
+		ran = 0;
 	c->left_ran_ns = ran;
 }
 
@@ -354,7 +364,13 @@ SWA_INLINE void peek_left(struct swb_cpu *c, struct rq *rq, struct task_struct *
 SEC("raw_tp")
 int peek(void *ctx)
 {
+	struct swb_cpu *here = this_cpu();
+	struct rq *rq_here = here ? (struct rq *)swa_once(here->rq) : 0;
+	u64 clock_to_ns = 0;
+
 	swa_global.now_ns = bpf_ktime_get_ns();
+	if (rq_here)
+		clock_to_ns = swa_global.now_ns - BPF_CORE_READ(rq_here, clock);
 	for (u32 i = 0; i < cfg_cpus; i++) {
 		u32 k = i;
 		struct task_struct *curr = 0;
@@ -383,7 +399,7 @@ int peek(void *ctx)
 		c->left_ran_ns = 0;
 		c->seen_unseen = rq ? BPF_CORE_READ(rq, nr_switches) + 1 - (c->seen_seq >> 1) - c->switches : 0;
 		if (rq && !cfg_by_tid && (u64)curr != swa_once(c->running))
-			peek_left(c, rq, curr);
+			peek_left(c, rq, curr, clock_to_ns);
 	}
 	return 0;
 }

@@ -134,10 +134,12 @@ struct swb_global {
 /* For account.h and who answers it: what is known of the expected task of a switch that went unseen. */
 struct swa_left {
 	__u64 css;
-	__u64 ran_ns; /* how long its run lasted; 0: unknown */
+	__u64 ran_ns; /* how long its run lasted, SWA_UNKNOWN_END; 0: not even that it was this run */
 	__u32 tid;
 	__u32 dead;
 };
+
+#define SWA_UNKNOWN_END (~0ULL)
 
 #define swa_barrier() __asm__ volatile("" ::: "memory")
 #define swa_once(x) (*(volatile __typeof__(x) *)&(x))

@@ -21,6 +21,7 @@ struct sw_slot_state {
 	uint64_t acc_ns;      /* as first seen in this pass */
 	uint64_t value_ns;    /* at the boundary, without shift_ns */
 	uint64_t running_ns;  /* of a stretch that has not ended, up to the boundary */
+	uint64_t left_ns;     /* the same, of one that it left unseen: it may run elsewhere by now */
 	uint32_t pass;        /* last one it was collected in */
 	uint8_t known;        /* handed out before */
 	uint8_t names;        /* swb_slot.names when `task` was filled */

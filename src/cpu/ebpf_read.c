@@ -275,7 +275,7 @@ static void collect(struct sw_ebpf *b, uint32_t n)
 	if (st->pass == b->pass)
 		return;
 	st->pass = b->pass;
-	st->running_ns = 0;
+	st->running_ns = st->left_ns = 0;
 	st->acc_ns = once(b->slots[n].acc_ns);
 	b->active[b->n_active++] = n;
 }
@@ -288,12 +288,16 @@ static uint32_t closing_list(const struct sw_ebpf *b, const struct sw_cpu_view *
 	return v->state.head[b->epoch & 1];
 }
 
-static void collect_running(struct sw_ebpf *b, uint32_t n, uint64_t ns)
+static void collect_running(struct sw_ebpf *b, const struct sw_stretch *s)
 {
-	if (n < SWB_FIRST_SLOT || !ns)
-		return;
-	collect(b, n);
-	b->state[n].running_ns += ns;
+	if (s->where >= SWB_FIRST_SLOT) {
+		collect(b, s->where);
+		b->state[s->where].running_ns += b->T - s->from_ns;
+	}
+	if (s->before >= SWB_FIRST_SLOT && s->from_ns > s->origin_ns) {
+		collect(b, s->before);
+		b->state[s->before].left_ns += s->from_ns - s->origin_ns;
+	}
 }
 
 static void collect_cpu(struct sw_ebpf *b, struct sw_ebpf_cpu *c)
@@ -310,8 +314,7 @@ static void collect_cpu(struct sw_ebpf *b, struct sw_ebpf_cpu *c)
 			collect(b, v->state.crossing[b->epoch & 1].where);
 	} else if (b->T > v->state.since_ns) {
 		/* should it cross just now, slot_value() sees the slot's epoch move on */
-		collect_running(b, v->running.before, v->running.from_ns - v->running.origin_ns);
-		collect_running(b, v->running.where, b->T - v->running.from_ns);
+		collect_running(b, &v->running);
 	}
 }
 
@@ -322,9 +325,9 @@ static uint64_t slot_value(const struct sw_ebpf *b, uint32_t n)
 
 	if ((int32_t)(once(s->epoch) - b->epoch) > 0) {
 		read_barrier();
-		return once(s->at_ns);
+		return once(s->at_ns) + b->state[n].left_ns;
 	}
-	return b->state[n].acc_ns + b->state[n].running_ns;
+	return b->state[n].acc_ns + b->state[n].running_ns + b->state[n].left_ns;
 }
 
 /* One more slot, when all is collected: it does not run. */
@@ -548,7 +551,7 @@ static int emit_rows(struct sw_ebpf *b)
 
 		read_barrier();
 		last = dead && (int32_t)(once(s->epoch) - b->epoch) <= 0;
-		if (last && st->running_ns) { /* an exec just now; its stretch is open and will be settled next time */
+		if (last && (st->running_ns || st->left_ns)) { /* an exec just now; its stretch is open and will be settled next time */
 			last = false;
 			b->unlisted = UINT64_MAX;
 		}
