@@ -32,7 +32,22 @@ enum { SW_DOMAINS_MAX = 32 };
 /* What to watch: sw_options.target. */
 enum sw_target {
 	SW_TARGET_HOST = 0, /* everything; no task is `other` */
-	SW_TARGET_PIDS = 1, /* sw_options.pids and all that descends from them */
+	SW_TARGET_PIDS = 1, /* sw_options.pids and, by sw_options.scope, all that descends from them */
+	SW_TARGET_CGROUP = 2, /* sw_options.cgroup and all below it: whoever is in there, for as long as it is */
+};
+
+/* How far a target of pids reaches: sw_options.scope. */
+enum sw_scope {
+	SW_SCOPE_TREE = 0,    /* each process with all that descends from it by fork, wherever it is re-parented to */
+	SW_SCOPE_PROCESS = 1, /* the processes alone, with their threads */
+};
+
+/* What rows stand for: bits of sw_options.by. */
+enum sw_by {
+	SW_BY_PROCESS = 1 << 0,
+	SW_BY_THREAD = 1 << 1,
+	SW_BY_CGROUP = 1 << 2,
+	SW_BY_COMM = 1 << 3, /* processes of one command name together */
 };
 
 /* The rule that shares a domain's energy out; the formulas are in README, "How energy is shared". */
@@ -72,8 +87,13 @@ struct sw_options {
 	size_t sz;
 	uint32_t target;      /* enum sw_target */
 	uint32_t interval_ms; /* length of a window; 0: 500 ms */
-	const int32_t *pids;  /* SW_TARGET_PIDS: process ids as the caller sees them; each with its whole tree */
+	const int32_t *pids;  /* SW_TARGET_PIDS: process ids as the caller's pid namespace numbers them, at most 4096 */
 	size_t n_pids;
+	uint32_t scope;       /* enum sw_scope */
+	uint32_t by;          /* enum sw_by, or-ed: which rows reports hold; 0: SW_BY_PROCESS */
+	const char *cgroup;   /* SW_TARGET_CGROUP: a path in cgroup v2, absolute under its mount (/sys/fs/cgroup/a/b),
+			       * or as /proc/PID/cgroup writes it (/a/b, 0::/a/b) */
+	uint32_t no_cmdline;  /* non-zero: do not read the command lines of processes */
 	const char *backend; /* NULL or "auto": the first that opens; "ebpf" */
 	const char *energy;  /* NULL or "auto": powercap, else model; "powercap", "model", "none" */
 	uint32_t policy;     /* enum sw_policy of the `proc` figures; the summary holds all three */
@@ -86,6 +106,7 @@ struct sw_options {
 	uint32_t hook;        /* enum sw_hook: force one way of attaching; 0: the first that attaches */
 	const char *sysfs;    /* directory that stands for /sys; NULL: /sys */
 	const char *procfs;   /* directory that stands for /proc; NULL: /proc */
+	const char *cgroupfs; /* directory where cgroup v2 is mounted; NULL: found through procfs's mountinfo */
 	char *error;          /* where a failing sw_monitor_open() writes why, in words; may be NULL */
 	size_t error_size;    /* bytes at `error` */
 };
@@ -127,8 +148,11 @@ struct sw_header {
 	uint32_t domains;
 	uint32_t interval_ms;
 	uint32_t target; /* enum sw_target */
+	uint32_t scope;  /* enum sw_scope */
+	uint32_t by;     /* enum sw_by, or-ed; never 0 */
 	const int32_t *pids;
 	size_t n_pids;
+	const char *cgroup; /* path of the target from the root of cgroup v2 that the caller sees, or NULL */
 	const char *backend;         /* "ebpf" */
 	const char *backend_quality; /* "exact" or "coarse" */
 	const char *hook;            /* how it is attached: "tp_btf", "raw_tp", "tracepoint" */
@@ -146,18 +170,65 @@ struct sw_header {
 	uint32_t slots;              /* of the slot table in use */
 };
 
-/* A process in a window, or over a whole recording. */
+/*
+ * A process in a window, or over a whole recording. Ids are given twice: as the pid namespace of the caller numbers
+ * them, 0 where that one does not see the process, and (`host_`) as the kernel's initial pid namespace does.
+ * Start times are in the caller's time namespace, as /proc/PID/stat shows them there.
+ */
 struct sw_process {
-	int32_t pid;      /* as the kernel's initial pid namespace numbers it */
-	int32_t ppid;     /* parent when first seen */
+	int32_t pid;
+	int32_t host_pid;
+	int32_t ppid;     /* parent when it was forked, or when it was first seen if it ran before the recording */
+	int32_t host_ppid;
 	uint64_t start_boottime_ns;
-	const char *comm; /* raw bytes as the kernel holds them, NUL-terminated, at most 15 */
+	const char *comm; /* of its main thread; raw bytes as the kernel holds them, NUL-terminated, at most 15 */
+	const char *cmdline; /* arguments with blanks between, escaped as README says; NULL: not known */
+	uint32_t cmdline_new; /* non-zero: first told in this window, or changed by an exec */
+	const char *cgroup;  /* path in cgroup v2 of where it last ran; NULL: not known */
 	uint64_t oncpu_ns;
 	const uint64_t *oncpu_by_domain_ns; /* header's `domains` entries */
 	int64_t nj;                         /* under the chosen policy, or SW_ABSENT */
 	uint32_t exited;                    /* non-zero: its last thread is gone */
-	int32_t exit_code;                  /* the kernel's wait status when exited */
+	uint32_t exit_known;                /* non-zero: exit_code is the kernel's word; an end that went unseen has none */
+	int32_t exit_code;                  /* wait status, as of waitpid(2), when exited and known */
 	uint32_t kernel_thread;
+};
+
+/* A thread in a window, or over a whole recording. */
+struct sw_thread {
+	int32_t pid;
+	int32_t host_pid;
+	int32_t tid;
+	int32_t host_tid;
+	uint64_t start_boottime_ns;
+	const char *comm;         /* its own */
+	const char *process_comm; /* of its process's main thread */
+	uint64_t oncpu_ns;
+	const uint64_t *oncpu_by_domain_ns; /* header's `domains` entries */
+	int64_t nj;
+	uint32_t exited;
+	uint32_t kernel_thread;
+};
+
+/*
+ * A cgroup (v2) in a window, or over a whole recording: one that was active, or that lies above one. Over all rows the
+ * own times add up to the watched tasks' time, and so do the own joules. One that was removed keeps what it had.
+ */
+struct sw_cgroup {
+	uint64_t id;      /* inode number of its directory */
+	const char *path; /* from the root of cgroup v2 that the caller sees; NULL: not known (it was gone too soon) */
+	uint64_t oncpu_ns;         /* of tasks in it */
+	uint64_t subtree_oncpu_ns; /* and in those below it */
+	int64_t nj;
+	int64_t subtree_nj;
+};
+
+/* CPU time and energy by command name, in a window or over a recording. */
+struct sw_comm {
+	const char *comm;
+	uint64_t processes; /* how many bore the name at last */
+	uint64_t oncpu_ns;
+	int64_t nj;
 };
 
 /* CPU time and energy of a domain in a window. */
@@ -206,16 +277,17 @@ struct sw_report {
 	int64_t recursion_misses; /* runs of the program that the kernel refused, or SW_ABSENT where it does not count */
 	const struct sw_domain *domains;
 	size_t n_domains;
-	const struct sw_process *processes; /* those that ran, most on-CPU time first */
+	/* Those that ran, most on-CPU time first; each kind only if the options' `by` asks for it. */
+	const struct sw_process *processes;
 	size_t n_processes;
-};
-
-/* CPU time and energy by command name over a recording. */
-struct sw_comm {
-	const char *comm;
-	uint64_t processes; /* how many bore the name at last */
-	uint64_t oncpu_ns;
-	int64_t nj;
+	const struct sw_thread *threads;
+	size_t n_threads;
+	const struct sw_cgroup *cgroups; /* in order of path */
+	size_t n_cgroups;
+	const struct sw_comm *comms;
+	size_t n_comms;
+	uint32_t pids_alive; /* of the header's `pids`; a zombie without other threads has ended */
+	uint32_t ended;      /* non-zero: no task of the target of pids is alive, and no more time will come */
 };
 
 /* A whole recording. Lives until sw_monitor_close() or the next call of sw_monitor_summary(). */
@@ -241,6 +313,13 @@ struct sw_summary {
 	uint64_t processes_folded; /* exited ones that are kept in `comms` only, to bound memory */
 	const struct sw_comm *comms; /* most on-CPU time first */
 	size_t n_comms;
+	/* Only if the options' `by` asks for them. */
+	const struct sw_thread *threads; /* most on-CPU time first */
+	size_t n_threads;
+	uint64_t threads_folded; /* exited ones that are in their processes' totals only */
+	const struct sw_cgroup *cgroups; /* in order of path */
+	size_t n_cgroups;
+	uint64_t cgroups_folded; /* removed ones that are in the subtree totals of those above them only */
 };
 
 struct sw_monitor;
@@ -258,7 +337,8 @@ SW_API int sw_policy_parse(const char *name);
 
 /*
  * Load and attach, find the target's tasks, open the energy source. Nothing is recorded yet.
- * 0, or: -EINVAL a bad option; -E2BIG an option this library does not know; -ESRCH no such process; -EPERM or -EACCES
+ * 0, or: -EINVAL a bad option; -E2BIG an option this library does not know; -ESRCH no such process, or it has
+ * ended already; -ENOENT no such cgroup; -EPERM or -EACCES
  * not allowed; -ENOTSUP this kernel lacks something that is needed; -ENODEV no energy source as asked for; -ENOMEM.
  * In each case `error` of the options says what failed, on what value, and what to do; *ret is untouched.
  */
@@ -267,10 +347,16 @@ SW_API int sw_monitor_open(const struct sw_options *options, struct sw_monitor *
 /* Set the first boundary and wait until it has passed (about 1 ms): recording starts there. -EALREADY when it has. */
 SW_API int sw_monitor_begin(struct sw_monitor *m);
 
-/* A file descriptor that is readable when a window is due. The monitor's own: do not read or close it. */
+/*
+ * A file descriptor that is readable when sw_monitor_step() has something to do: a window is due, or a process of the
+ * target has ended. The monitor's own: do not read or close it.
+ */
 SW_API int sw_monitor_fd(const struct sw_monitor *m);
 
-/* Close the window that is due. 1: *ret is the window; 0: none is due yet; -ESHUTDOWN after sw_monitor_finish(). */
+/*
+ * Close the window that is due. 1: *ret is the window; 0: none is due yet; -ESHUTDOWN after sw_monitor_finish(). When
+ * the last task of a target of pids has ended, the current window is closed ahead of its time, once.
+ */
 SW_API int sw_monitor_step(struct sw_monitor *m, const struct sw_report **ret);
 
 /* End the current window now, ahead of its time (about 1 ms). 1: *ret is the last window. The recording is over. */

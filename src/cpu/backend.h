@@ -12,26 +12,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who a task is. Identity is (start, tgid, tid); the rest describes it. Owned by the back end. */
+/*
+ * Who a task is. Identity is (start, tgid, tid); the rest describes it. Owned by the back end. Start times are in the
+ * caller's time namespace. Ids are the initial pid namespace's; `here` has them as the caller's numbers them, 0 where
+ * that one does not see the task.
+ */
 struct sw_task {
 	uint64_t start_boottime_ns;
 	uint64_t leader_start_boottime_ns; /* of its process */
 	int32_t tgid;
 	int32_t tid;
-	int32_t ppid;
-	int32_t exit_code;
+	int32_t ppid; /* when it was forked, or first seen */
+	struct {
+		int32_t tgid;
+		int32_t tid;
+		int32_t ppid;
+	} here;
+	int32_t exit_code; /* wait status of its process, in a row that died with process_ended */
+	bool exit_known;
 	bool kernel_thread;
 	bool process_ended; /* in a row that died: it was the last thread of its process */
+	uint32_t execs;     /* moves when it execs */
 	char comm[16];
 	char process_comm[16]; /* its leader's */
 };
 
 /* A task's time in one domain and one cgroup, since the back end first saw it there. */
 struct sw_cpu_row {
-	uint32_t key; /* small and dense; the same from `first` to `last`, then free for another */
+	uint32_t key; /* small and dense; the same from `first` to `last`, then free for another, within a read too: rows
+		       * are to be taken in the order given */
 	bool first;   /* the key is new: what it stood for before is over */
 	bool last;    /* no more time will come under this key */
 	bool died;    /* with `last`: because the task ended (else its identity or place changed) */
+	bool described; /* the back end has asked the kernel anew what describes the task: newer than in older rows */
 	uint16_t domain;
 	uint64_t cgroup_id; /* of cgroup v2 */
 	uint64_t oncpu_ns;  /* cumulative */
@@ -59,18 +72,30 @@ struct sw_cpu_usage {
 	uint64_t late;          /* times a CPU saw a boundary too late, cumulative */
 	int64_t recursion_misses; /* or INT64_MIN */
 	bool unverified;        /* what each CPU really runs could not be checked */
+	bool ended;             /* pids: none of the target's tasks is alive */
 };
 
 struct sw_cpu_config {
 	const int16_t *domain_of; /* by possible CPU */
 	unsigned n_cpus;          /* possible */
 	unsigned n_domains;
-	const int32_t *pids; /* roots of trees, as the caller sees them; n_pids 0: the whole host */
+	const int32_t *pids; /* roots of trees, as the caller's pid namespace numbers them; n_pids 0: the whole host */
 	size_t n_pids;
+	bool process_scope; /* the pids' own threads only */
 	uint32_t slots; /* 0: by threads alive */
 	uint32_t hook;  /* enum sw_hook; 0: first that attaches */
 	int procfs_fd;
-	uint32_t drop_every; /* for tests: the program takes no notice of one switch in so many; 0: of all */
+	/* For tests. */
+	uint32_t drop_every; /* the program takes no notice of one switch in so many; 0: of all */
+	void (*at_task)(int32_t tid, void *ctx); /* called in the midst of the scan, after each task that it has looked at */
+	void *at_task_ctx;
+};
+
+/* What a back end knows of a cgroup, as it stood when a task was first seen in it. */
+struct sw_cgroup_info {
+	uint64_t id;
+	uint64_t parent_id; /* 0: it is the root */
+	const char *name;   /* "" for the root; lives until the next read */
 };
 
 struct sw_cpu_backend;
@@ -84,6 +109,15 @@ struct sw_cpu_ops {
 	int (*announce)(struct sw_cpu_backend *b, uint64_t lead_ns, uint64_t *ret_t_ns, uint64_t *ret_wake_ns);
 	/* Read what stood at the announced boundary, which has passed. *ret lives until the next call. */
 	int (*read)(struct sw_cpu_backend *b, struct sw_error *error, const struct sw_cpu_usage **ret);
+	/*
+	 * Between boundaries, `tend_ns` after the last boundary or call at the latest (0: there is no need): lets the back
+	 * end make room for new tasks. Takes about 1 ms; the announced boundary stays. NULL: not needed.
+	 */
+	int (*tend)(struct sw_cpu_backend *b, struct sw_error *error);
+	/* The cgroups that came up since the last call: *ret lives until the next read. NULL: the back end knows none. */
+	size_t (*new_cgroups)(struct sw_cpu_backend *b, const struct sw_cgroup_info **ret);
+	/* Is any task of a target of pids alive? Cheap; exact only in `ended` of a read. NULL: it cannot tell. */
+	bool (*alive)(struct sw_cpu_backend *b);
 	void (*close)(struct sw_cpu_backend *b); /* NULL is fine */
 };
 
@@ -93,6 +127,7 @@ struct sw_cpu_backend {
 	const char *hook;  /* how it is attached, or NULL */
 	uint32_t max_keys; /* keys are below this */
 	unsigned cpus;     /* whose time it accounts: those present */
+	uint64_t tend_ns;  /* see ops->tend */
 };
 
 extern const struct sw_cpu_ops sw_cpu_ebpf;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where cgroup v2 is mounted, and which cgroup a path means. Sources: Documentation/admin-guide/cgroup-v2.rst, proc(5)
+ * on mountinfo, cgroup_namespaces(7).
+ */
+#ifndef SW_BASE_CGROUPFS_H
+#define SW_BASE_CGROUPFS_H
+
+#include "error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A mounted cgroup v2 hierarchy. */
+struct sw_cgroupfs {
+	int fd;           /* of the mount point; -1: none is mounted */
+	uint64_t root_id; /* cgroup at the mount point: the root that the caller sees (not 1 in a cgroup namespace) */
+	char *mount;      /* path of the mount point */
+};
+
+/*
+ * Find it: `path` (a directory; not NULL), or the first cgroup2 of `self/mountinfo` under procfs_fd that shows a whole
+ * hierarchy, or else the first at all. 0, -ENOENT (no cgroup2 is mounted), -EINVAL (`path` is no cgroup v2, by
+ * statfs(2) f_type, unless it was captured: a directory with a cgroup.controllers file will do) or what open(2) gives,
+ * each with words.
+ * close is fine on a zeroed one with fd -1.
+ */
+int sw_cgroupfs_open(struct sw_cgroupfs *c, int procfs_fd, const char *path, struct sw_error *error);
+void sw_cgroupfs_close(struct sw_cgroupfs *c);
+
+/*
+ * A cgroup as people write it: absolute under the mount point ("/sys/fs/cgroup/a/b", which wins where both could be
+ * meant), or from the root ("/a/b", "a/b", "0::/a/b"). *ret_path: from the root, without "." and "..", "//" or a slash
+ * at the end ("/" for the root); malloc()ed, the caller frees it. *ret_id: its id. -ENOENT, -ENOTDIR, -EINVAL (a path
+ * that leaves the hierarchy; a cgroup of v1), with words.
+ */
+int sw_cgroupfs_resolve(const struct sw_cgroupfs *c, const char *text, struct sw_error *error, char **ret_path,
+			uint64_t *ret_id);
+
+/* Path from the root of the cgroup with that id, if it still exists: malloc()ed, or NULL. By open_by_handle_at(2). */
+char *sw_cgroupfs_path(const struct sw_cgroupfs *c, uint64_t id);
+
+#endif
