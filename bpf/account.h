@@ -6,16 +6,19 @@
  *
  * Who includes it defines first
  *   struct task_struct, opaque here; SWA_INLINE, SWA_FN (a function that is kept whole);
- *   swa_global: struct swb_global; cfg_tree, cfg_slot_mask;
- *   swa_slot(n), swa_cold(n), swa_filter(n): an element of the map, or NULL;
- *   swa_now(): the clock; swa_tid(p), swa_tgid(p), swa_live(p) (threads of its process that live), swa_css(p), swa_cgroup_id(p), swa_is_dead(p): what the kernel says of task p;
+ *   swa_global: struct swb_global; cfg_tree, cfg_process, cfg_slot_mask;
+ *   swa_slot(n), swa_filter(n): an element of the map, or NULL;
+ *   swa_now(): the clock;
+ *   swa_tid(p), swa_tgid(p), swa_live(p) (threads of its process that live), swa_css(p), swa_is_dead(p): what the
+ *   kernel says of task p;
  *   swa_number(c, p): the address of p as a plain number;
  *   swa_know_cpu(c, p): the CPU's run queue and idle task, where they can be had from p, which runs on it;
  *   swa_run_start(c, p, t): when p, switched out at t, was switched in, or t where that is not kept;
  *   swa_count(c, p): how many switches the run queue has counted; 0 where that is not known;
- *   swa_left(c, p, t, &left): of the expected task, its tid, css, whether it is dead, and how long the run lasted that
- *   began at since_ns (0: unknown);
- *   swa_describe(p, cold, birth): fill the cold part.
+ *   swa_left(c, p, t, &left): of the expected task, what struct swa_left holds (ran_ns: of the run that began at
+ *   since_ns);
+ *   swa_create(c, p, task, member), see slots.h;
+ *   swa_describe(p, task, n, enum swa_moment): fill the cold part of slot n, as far as that moment has news.
  *
  * Order of stores. User space reads while CPUs go on. Within a CPU's state it relies on `seq`; for a slot on `epoch`
  * being stored before `acc_ns` moves on, and on reading them the other way round, the epoch twice, microseconds apart.
@@ -24,152 +27,7 @@
 #ifndef SW_ACCOUNT_H
 #define SW_ACCOUNT_H
 
-/*
- * Where a task's slots may lie: its thread id, then strides of an eighth of the table. Neighbours share pages; the next
- * child of a shell lands beside the last one, whose slot is still to be read, where its task_struct's address would be
- * the same again. Strides rather than neighbours, since a run of tasks that own two slots each would fill up a
- * neighbourhood.
- */
-#define swa_for_ways(n, s, first)                                                                                      \
-	for (int way_ = 0; way_ < SWB_WAYS; way_++)                                                                    \
-		if ((n = ((first) + way_ * ((cfg_slot_mask >> 3) + 1)) & cfg_slot_mask) >= SWB_FIRST_SLOT &&           \
-		    (s = swa_slot(n)))
-
-/*
- * Tree mode: is the task a member? Ids rather than addresses tell: when a thread execs it takes its leader's id, and the
- * leader has the thread's until it is gone, so that members' ids stay members' ids. The counting filter answers most
- * questions about outsiders with one load.
- */
-SWA_INLINE bool swa_inside(__u32 tid)
-{
-	__u32 *count = swa_filter(tid), n;
-	struct swb_slot *s;
-
-	if (!count || !*count)
-		return false;
-	swa_for_ways(n, s, tid)
-		if (s->task && s->tid == tid)
-			return true;
-	return false;
-}
-
-SWA_INLINE void swa_filter_add(__u32 tid, __u32 by)
-{
-	__u32 *count = swa_filter(tid);
-
-	if (count)
-		__sync_fetch_and_add(count, by);
-}
-
-SWA_INLINE bool swa_is_slot_of(const struct swb_slot *s, __u32 tid, __u64 css, __u64 task, __u16 domain)
-{
-	return s->task == task && s->css == css && s->domain == domain && s->tid == tid;
-}
-
-/* A task's slot in this CPU's domain; 0: none. At a switch the first way is looked at before, in line. */
-SWA_FN __u32 swa_find(struct swb_cpu *c, __u32 tid, __u64 css, __u64 task)
-{
-	struct swb_slot *s;
-	__u32 n;
-
-	if (!c)
-		return 0;
-	swa_for_ways(n, s, tid)
-		if (swa_is_slot_of(s, tid, css, task, c->domain))
-			return n;
-	return 0;
-}
-
-/* Onto this CPU's list of what was active in its epoch. */
-SWA_INLINE void swa_touch(struct swb_cpu *c, struct swb_slot *s, __u32 n)
-{
-	__u32 epoch = c->epoch;
-
-	if ((__s32)(s->epoch - epoch) >= 0) /* ahead: after an unseen switch, on a CPU that knows more than this one */
-		return;
-	s->at_ns = s->acc_ns;
-	s->next[epoch & 1] = c->head[epoch & 1];
-	c->head[epoch & 1] = n;
-	swa_barrier();
-	s->epoch = epoch;
-	swa_barrier();
-}
-
-/*
- * A slot for a task that swa_find() did not find: the same cgroup behind another css_set, another cgroup, another
- * domain, another thread id, or a task new to us. `member`: it belongs to the tree. Returns where its time goes.
- */
-SWA_FN __u32 swa_create(struct swb_cpu *c, struct task_struct *p, __u64 task, bool member)
-{
-	__u64 css = swa_css(p), cgroup_id = swa_cgroup_id(p);
-	__u32 tid = swa_tid(p), n, found = 0;
-	struct swb_slot *s;
-
-	if (!c)
-		return SWB_LOST_SLOTS;
-	swa_for_ways(n, s, tid) {
-		if (!s->task || s->tid != tid)
-			continue;
-		member = true;
-		if (s->task != task)
-			continue;
-		if (s->domain == c->domain && s->cgroup_id == cgroup_id) {
-			s->css = css;
-			found = n;
-		} else if (s->css != css || s->cgroup_id != cgroup_id) {
-			s->css = 0; /* addresses are used again: it must not come to stand for another cgroup */
-		}
-	}
-	if (found)
-		return found;
-	if (cfg_tree && !member)
-		return SWB_OTHER;
-	swa_for_ways(n, s, tid) {
-		struct swb_cold *cold;
-
-		if (swa_once(s->claim))
-			continue;
-		/* a plain add, since older kernels have no fetching one: two CPUs that chose the same slot both back out */
-		__sync_fetch_and_add(&s->claim, 1);
-		if (swa_once(s->claim) != 1) {
-			__sync_fetch_and_add(&s->claim, -1);
-			continue;
-		}
-		s->acc_ns = s->at_ns = 0;
-		s->epoch = 0;
-		s->dead = SWB_ALIVE;
-		s->css = css;
-		s->cgroup_id = cgroup_id;
-		s->domain = c->domain;
-		s->tid = tid;
-		s->names++;
-		cold = swa_cold(n);
-		if (cold)
-			swa_describe(p, cold, true);
-		if (cfg_tree)
-			swa_filter_add(tid, 1);
-		swa_barrier();
-		s->task = task;
-		return n;
-	}
-	c->full++;
-	return SWB_LOST_SLOTS;
-}
-
-/* Less often: the task's slot does not lie first, it has none yet, or the idle task's address is not known. */
-SWA_FN __u32 swa_admit(struct swb_cpu *c, struct task_struct *p, __u64 task)
-{
-	__u32 found;
-
-	if (!c)
-		return SWB_LOST_SLOTS;
-	if (!swa_tid(p)) { /* every CPU's idle task has id 0; from now on known by its address */
-		c->idle_task = task;
-		return SWB_IDLE;
-	}
-	found = swa_find(c, swa_tid(p), swa_css(p), task);
-	return found ? found : swa_create(c, p, task, false);
-}
+#include "slots.h"
 
 SWA_FN int swa_note(struct swb_cpu *c, __u32 parity, __u32 where, struct swb_slot *s, __u64 late_ns)
 {
@@ -282,36 +140,6 @@ SWA_INLINE void swa_give(struct swb_cpu *c, __u64 t, __u32 where)
 }
 
 /*
- * Slots of an id, of `task` or (0) of any, leave the table; user space frees them when it reads them from the list. p is
- * NULL where the task can no longer be asked.
- */
-SWA_FN int swa_retire(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 tid)
-{
-	struct swb_slot *s;
-	__u32 n;
-
-	if (!c)
-		return 0;
-	swa_for_ways(n, s, tid) {
-		struct swb_cold *cold;
-
-		if (!s->task || s->tid != tid || (task && s->task != task))
-			continue;
-		swa_touch(c, s, n);
-		cold = swa_cold(n);
-		if (cold && p)
-			swa_describe(p, cold, false);
-		s->names++;
-		if (cfg_tree)
-			swa_filter_add(tid, -1);
-		s->task = 0;
-		swa_barrier();
-		s->dead = SWB_DIED;
-	}
-	return 0;
-}
-
-/*
  * The last switch-out of p. In tree mode a leader that goes first leaves its slots: its id marks the members until the
  * process ends, since a thread that execs takes it over.
  */
@@ -373,8 +201,6 @@ SWA_FN int swa_missed(struct swb_cpu *c, struct task_struct *p, __u64 task, __u6
 	c->missed++;
 	c->outside = 0;
 	swa_give(c, from, where);
-	if (left.ran_ns && left.dead) /* that was its last switch-out */
-		swa_retire(c, 0, c->running, left.tid);
 	c->renote = c->epoch != epoch && c->limit_ns == c->T; /* the boundary it slept through may lie behind `from` */
 	c->origin_ns = origin;
 	c->before = where;
@@ -414,42 +240,25 @@ SWA_INLINE void swa_charge(struct swb_cpu *c, struct task_struct *p, __u64 task,
 }
 
 /*
- * Slots that lost their task outside a switch leave the table. They may be on no list, and hooks must not touch lists
- * (the CPU they run on may stand in an epoch that was read already), so user space is told to look for them.
- * Selected are those of `task` with thread id `tid`; with `others`, those of any other task with that id.
+ * A task was made. Its id may still stand for one whose death no switch showed. It gets its slot now: later its parent
+ * may be gone. In tree mode the mark of its parent is handed on; `inherits`: the parent has none yet, but will have.
  */
-SWA_INLINE void swa_drop(struct swb_cpu *c, __u64 task, __u32 tid, bool others)
-{
-	struct swb_slot *s;
-	__u32 n;
-
-	swa_for_ways(n, s, tid) {
-		__u64 holder = s->task;
-
-		if (!holder || (holder != task) != others || s->tid != tid)
-			continue;
-		if (cfg_tree)
-			swa_filter_add(tid, -1);
-		s->task = 0;
-		swa_barrier();
-		s->dead = SWB_REKEYED;
-		swa_barrier();
-		c->unlisted++;
-	}
-}
-
-/*
- * A task was made. Its id may still stand for a member whose death no switch showed; then, in tree mode, the parent's
- * mark is handed on.
- */
-SWA_FN int swa_newtask(struct swb_cpu *c, __u32 parent_tid, struct task_struct *child, __u64 task)
+SWA_FN int swa_newtask(struct swb_cpu *c, __u32 parent_tid, bool inherits, struct task_struct *child, __u64 task)
 {
 	if (!c)
 		return 0;
 	swa_drop(c, 0, swa_tid(child), true);
-	if (swa_inside(parent_tid) && swa_create(c, child, task, true) < SWB_FIRST_SLOT)
+	if (cfg_tree && !inherits && !swa_inside(parent_tid))
+		return 0;
+	if (swa_create(c, child, task, true) < SWB_FIRST_SLOT && cfg_tree)
 		c->members_lost++;
 	return 0;
+}
+
+/* Whether a child belongs to the target if its parent does. */
+SWA_INLINE bool swa_reaches(__u32 parent_tgid, struct task_struct *child)
+{
+	return !cfg_process || swa_tgid(child) == parent_tgid;
 }
 
 /*
@@ -467,19 +276,15 @@ SWA_FN int swa_exec(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 
 		if (c->running == SWB_TID(old_tid))
 			c->running = SWB_TID(tid);
 		/* its new slot first, before what marks its new id goes: it must not be outside for a moment */
-		if (cfg_tree && swa_inside(tid) && swa_create(c, p, task, true) < SWB_FIRST_SLOT)
+		if (cfg_tree && (swa_inside(tid) || swa_inside(old_tid)) && swa_create(c, p, task, true) < SWB_FIRST_SLOT)
 			c->members_lost++;
 		swa_drop(c, task, old_tid, false);
 		swa_drop(c, task, tid, true);
 	}
 	swa_for_ways(n, s, tid) {
-		struct swb_cold *cold;
-
 		if (s->task != task)
 			continue;
-		cold = swa_cold(n);
-		if (cold)
-			swa_describe(p, cold, false);
+		swa_describe(p, task, n, SWA_EXEC);
 		swa_barrier();
 		s->names++;
 	}

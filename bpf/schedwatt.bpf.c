@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The program in the kernel: one hook on sched_switch in three flavours, of which one is loaded; two hooks where
- * identities change; and three programs that user space runs: snap() settles a CPU, peek() looks what every CPU really
- * runs, scan() marks the tasks of a tree. The rule itself is in account.h; here is how this kernel is asked.
- * Sources: include/trace/events/sched.h, include/trace/events/task.h, kernel/sched/core.c (__schedule), kernel/sched/stats.h.
+ * identities change; and programs that user space runs: snap() settles a CPU, peek() looks what every CPU really runs,
+ * ask() asks about single tasks, scan() marks the tasks of a tree, self() tells who user space is. The rule itself is in
+ * account.h; how this kernel is asked is in kernel.h, who belongs to a tree in members.h.
+ * Sources: include/trace/events/sched.h, include/trace/events/task.h, kernel/sched/core.c (__schedule).
  */
 #include "vmlinux.h"
 
@@ -17,31 +18,34 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define SWA_INLINE static __always_inline
 #define SWA_FN static __noinline
+#define WHOLE __noinline /* and not static, see members.h */
 #define TASK_DEAD 0x80
+#define SIGNAL_GROUP_EXIT 4 /* include/linux/sched/signal.h */
 #define COMM_LEN 16
-#define ROOTS_MAX 64
 #define RUN_SLACK_NS 50000 /* by how much the run queue's clock may lag behind a switch */
 #define PEEK_SLACK_NS 200000 /* and the clock of the CPU that peeks, which has switched just now */
 
 /* Set before load; what is off is not even there for the verifier. */
 const volatile __u8 cfg_tree;
+const volatile __u8 cfg_process; /* cfg_tree, of the roots' own threads only */
 const volatile __u8 cfg_direct; /* bpf_get_current_task_btf() exists: fields are loaded straight, else by probe read */
 const volatile __u8 cfg_probe;  /* memory may be read by helper: lockdown can forbid that */
 const volatile __u8 cfg_by_tid; /* the classic event: swb_cpu.running is SWB_TID() */
 const volatile __u32 cfg_slot_mask;
 const volatile __u32 cfg_cpus;       /* possible */
-const volatile __u32 cfg_roots;      /* entries of cfg_root */
-const volatile __s32 cfg_root[ROOTS_MAX]; /* process ids as the loader sees them */
+const volatile __u32 cfg_group_mask;
 const volatile __u32 cfg_drop_every; /* test seam: leave out one switch in so many */
+const volatile __u8 cfg_tell_tasks;  /* test seam: the scan writes each task's id, so that a read ends with it */
 
-struct swb_global swa_global SEC(".data.g");
+struct swb_global swa_global SEC(".data.g") __attribute__((aligned(64)));
+struct swb_asked swa_asked SEC(".data.a");
 __u64 dropped; /* test seam */
 
 struct swb_filter {
 	u32 count[2]; /* map elements have a stride of 8 bytes */
 };
 
-/* The sizes are set at load: possible CPUs, slots, slots, slots / 2. */
+/* The sizes are set at load. */
 #define SWB_ARRAY(name, vtype)                                                                                       \
 	struct {                                                                                                       \
 		__uint(type, BPF_MAP_TYPE_ARRAY);                                                                      \
@@ -55,6 +59,19 @@ SWB_ARRAY(cpus, struct swb_cpu);
 SWB_ARRAY(slots, struct swb_slot);
 SWB_ARRAY(cold, struct swb_cold);
 SWB_ARRAY(filter, struct swb_filter);
+SWB_ARRAY(groups, struct swb_group);
+
+#define SWB_HASH(name, ktype, vtype)                                                                                 \
+	struct {                                                                                                       \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                                       \
+		__uint(max_entries, 1);                                                                                \
+		__type(key, ktype);                                                                                    \
+		__type(value, vtype);                                                                                  \
+	} name SEC(".maps")
+
+/* Neither is used at a switch. */
+SWB_HASH(roots, u32, u32);      /* ids of the target's processes as user space numbers them; no value */
+SWB_HASH(bereaved, u32, u64);   /* thread id → start time: members whose parent went before the scan came to them */
 
 SWA_INLINE struct swb_slot *swa_slot(u32 n)
 {
@@ -74,159 +91,38 @@ SWA_INLINE u32 *swa_filter(u32 tid)
 	return f ? &f->count[tid & 1] : 0;
 }
 
-/* A task's field: straight where the verifier knows the pointer's type, by probe read where it is a bare number. */
-#define TASK(p, field) (cfg_direct ? (p)->field : BPF_CORE_READ(p, field))
+#include "kernel.h"
 
-SWA_INLINE u32 swa_tid(struct task_struct *p)
-{
-	return TASK(p, pid);
-}
+WHOLE int describe_whole(u64 task, u32 n, u32 moment);
 
-SWA_INLINE u32 swa_tgid(struct task_struct *p)
+SWA_INLINE void swa_describe(struct task_struct *p, u64 task, u32 n, enum swa_moment moment)
 {
-	return TASK(p, tgid);
-}
+	struct swb_cold *cold;
 
-/* The last thread has reaped its leader when it gets here: then there is no signal_struct, and this reads 0. */
-SWA_INLINE u32 swa_live(struct task_struct *p)
-{
-	return cfg_direct ? p->group_leader->signal->live.counter : BPF_CORE_READ(p, group_leader, signal, live.counter);
-}
-
-SWA_INLINE u64 swa_css(struct task_struct *p)
-{
-	return (u64)TASK(p, cgroups);
-}
-
-SWA_INLINE u64 swa_cgroup_id(struct task_struct *p)
-{
-	return cfg_direct ? p->cgroups->dfl_cgrp->kn->id : BPF_CORE_READ(p, cgroups, dfl_cgrp, kn, id);
-}
-
-SWA_INLINE u64 swa_now(void)
-{
-	return bpf_ktime_get_ns();
-}
-
-SWA_INLINE void swa_know_cpu(struct swb_cpu *c, struct task_struct *p)
-{
-	if (!bpf_core_field_exists(p->se.cfs_rq))
+	if (cfg_probe) {
+		describe_whole(task, n, moment);
 		return;
-	c->rq = (u64)(cfg_direct ? p->se.cfs_rq->rq : BPF_CORE_READ(p, se.cfs_rq, rq));
-	c->idle_task = (u64)(cfg_direct ? p->se.cfs_rq->rq->idle : BPF_CORE_READ(p, se.cfs_rq, rq, idle));
-}
-
-/* The event's own prev_state hides TASK_DEAD; 5.14 renamed the field, and some older kernels took that over. */
-SWA_INLINE bool is_dead(struct task_struct *p, bool direct)
-{
-	struct task_struct___old *old = (struct task_struct___old *)p;
-
-	if (bpf_core_field_exists(p->__state))
-		return (direct ? p->__state : BPF_CORE_READ(p, __state)) & TASK_DEAD;
-	return (direct ? old->state : BPF_CORE_READ(old, state)) & TASK_DEAD;
-}
-
-SWA_INLINE bool swa_is_dead(struct task_struct *p)
-{
-	return is_dead(p, cfg_direct);
-}
-
-/* The run queue's clock stands still while the scheduler holds its lock, so this is the length of p's run. */
-SWA_INLINE u64 swa_run_start(struct swb_cpu *c, struct task_struct *p, u64 t)
-{
-	u64 arrival, clock;
-
-	if (!bpf_core_field_exists(p->sched_info.last_arrival) || !bpf_core_field_exists(p->se.cfs_rq))
-		return t;
-	arrival = TASK(p, sched_info.last_arrival);
-	clock = cfg_direct ? p->se.cfs_rq->rq->clock : BPF_CORE_READ(p, se.cfs_rq, rq, clock);
-	return arrival && arrival <= clock ? t - (clock - arrival) : t;
-}
-
-SWA_INLINE u64 swa_count(struct swb_cpu *c, struct task_struct *p)
-{
-	if (!bpf_core_field_exists(p->se.cfs_rq))
-		return 0;
-	return cfg_direct ? p->se.cfs_rq->rq->nr_switches : BPF_CORE_READ(p, se.cfs_rq, rq, nr_switches);
-}
-
-/*
- * The run that began when x was last switched in, if it has ended: its start is kept in the run queue's clock, its end
- * (when its run time was last brought up to date) in clock_task. 0: x runs, or the two do not fit each other.
- */
-SWA_INLINE u64 last_run_ns(struct rq *rq, struct task_struct *x, u64 *arrival)
-{
-	u64 clock = BPF_CORE_READ(rq, clock);
-	u64 end = BPF_CORE_READ(x, se.exec_start) + clock - BPF_CORE_READ(rq, clock_task);
-
-	*arrival = BPF_CORE_READ(x, sched_info.last_arrival);
-	if (!*arrival || BPF_CORE_READ(x, on_cpu) || end <= *arrival)
-		return 0;
-	/* x is just being switched in again: that has wiped out when it left */
-	return end >= clock ? SWA_UNKNOWN_END : end - *arrival;
-}
-
-SWA_INLINE void swa_left(struct swb_cpu *c, struct task_struct *p, u64 t, struct swa_left *left)
-{
-	struct task_struct *x = (struct task_struct *)swa_once(c->running);
-	struct rq *rq = (struct rq *)swa_once(c->rq);
-	u64 arrival, ago;
-
-	if (!cfg_probe || cfg_by_tid || !rq || !bpf_core_field_exists(p->sched_info.last_arrival))
-		return;
-	left->tid = BPF_CORE_READ(x, pid);
-	left->css = (u64)BPF_CORE_READ(x, cgroups);
-	left->dead = is_dead(x, false);
-	left->ran_ns = last_run_ns(rq, x, &arrival);
-	/* is that still the run that we saw begin, or has x run elsewhere since? */
-	ago = BPF_CORE_READ(rq, clock) - arrival;
-	if (ago + RUN_SLACK_NS < t - c->since_ns || ago > t - c->since_ns + RUN_SLACK_NS)
-		left->ran_ns = 0;
-}
-
-SWA_INLINE void copy_comm(char *to, struct task_struct *p)
-{
-	if (cfg_direct) { /* no helper, so that it works where lockdown forbids probe reads */
-		u64 *from = (u64 *)__builtin_preserve_access_index(&p->comm);
-
-		((u64 *)to)[0] = from[0];
-		((u64 *)to)[1] = from[1];
-	} else {
-		bpf_core_read(to, COMM_LEN, &p->comm);
 	}
+	cold = swa_cold(n);
+	if (cold)
+		describe(p, cold, moment, true);
 }
-
-SWA_INLINE void swa_describe(struct task_struct *p, struct swb_cold *cold, bool birth)
-{
-	struct task_struct *leader = TASK(p, group_leader);
-
-	if (birth) {
-		cold->start_boottime_ns = TASK(p, start_boottime);
-		cold->leader_start_boottime_ns = TASK(leader, start_boottime);
-		cold->tgid = TASK(p, tgid);
-		cold->ppid = cfg_direct ? p->real_parent->tgid : BPF_CORE_READ(p, real_parent, tgid);
-		cold->flags = TASK(p, flags);
-	}
-	cold->exit_code = TASK(p, exit_code);
-	cold->live = swa_live(p);
-	copy_comm(cold->comm, p);
-	copy_comm(cold->leader_comm, leader);
-}
-
-/* The verifier forbids arithmetic on addresses, but not on what was loaded from memory. */
-SWA_INLINE u64 swa_number(struct swb_cpu *c, struct task_struct *p)
-{
-	c->scratch = (u64)p;
-	return swa_once(c->scratch);
-}
-
-#include "account.h"
 
 SWA_INLINE struct swb_cpu *this_cpu(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
 	return bpf_map_lookup_elem(&cpus, &cpu);
+}
+
+#include "account.h"
+#include "members.h"
+
+SWA_FN u32 swa_create(struct swb_cpu *c, struct task_struct *p, u64 task, bool member)
+{
+	if (cfg_probe)
+		return create_whole(task, member);
+	return swa_make(c, p, task, swa_tid(p), swa_css(p), swa_cgroup_id(p), member);
 }
 
 SWA_INLINE struct task_struct *current_task(void)
@@ -404,56 +300,84 @@ int peek(void *ctx)
 	return 0;
 }
 
-/* A process id as the reader of the iterator sees it; 0 when it cannot. */
-SWA_INLINE s32 tgid_here(struct task_struct *p)
-{
-	struct task_struct *reader = current_task();
-	struct pid *mine = BPF_CORE_READ(reader, thread_pid), *its = BPF_CORE_READ(p, group_leader, thread_pid);
-	u32 level = BPF_CORE_READ(mine, level);
-	struct upid here = {}, there = {};
-	u64 at = bpf_core_field_offset(struct pid, numbers) + (u64)level * bpf_core_type_size(struct upid);
-
-	if (BPF_CORE_READ(its, level) < level)
-		return 0;
-	bpf_core_read(&here.ns, sizeof(here.ns), (void *)mine + at + bpf_core_field_offset(struct upid, ns));
-	bpf_core_read(&there.ns, sizeof(there.ns), (void *)its + at + bpf_core_field_offset(struct upid, ns));
-	bpf_core_read(&there.nr, sizeof(there.nr), (void *)its + at + bpf_core_field_offset(struct upid, nr));
-	return here.ns == there.ns ? there.nr : 0;
-}
-
-/* Mark the members of the trees. Read again until a pass adds none: a child may lie before its parent. */
+/* Mark the members of the trees. Read again until a pass adds none and nobody new was remembered meanwhile. */
 SEC("iter/task")
 int scan(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
 	struct swb_cpu *c = this_cpu();
-	bool member = false;
-	s32 tgid;
+	u32 tid;
+	u64 task;
 
-	if (!p || !c || swa_inside(swa_tid(p)))
+	if (!p || !c)
 		return 0;
-	tgid = tgid_here(p);
-	for (u32 i = 0; i < cfg_roots && i < ROOTS_MAX; i++)
-		if (tgid && cfg_root[i] == tgid)
-			member = true;
-	if (!member)
-		member = swa_inside(BPF_CORE_READ(p, real_parent, pid));
-	if (!member)
+	tid = swa_tid(p);
+	if (cfg_tell_tasks)
+		bpf_seq_write(ctx->meta->seq, &tid, sizeof(tid));
+	if (swa_inside(tid))
 		return 0;
-	if (swa_create(c, p, swa_hook_number(c, p), true) < SWB_FIRST_SLOT)
+	task = swa_hook_number(c, p);
+	if (!task) { /* another pass, please */
+		__sync_fetch_and_add(&swa_global.remembered, 1);
+		return 0;
+	}
+	if (!descends(task))
+		return 0;
+	if (swa_create(c, p, task, true) < SWB_FIRST_SLOT)
 		c->members_lost++;
 	else
 		swa_global.added++;
 	return 0;
 }
 
-SWA_INLINE int newtask(struct task_struct *child)
+/*
+ * While the scan goes on, a task that ends: its children are about to lose their link to the tree. Attached only then.
+ * It comes before exit_notify() in kernel/exit.c, which gives the children away.
+ */
+SEC("raw_tp/sched_process_exit")
+int bereave(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct swb_cpu *c = this_cpu();
+	u64 task = ctx->args[0];
 
-	if (!c)
+	if (!c || !swa_global.scanning || !descends(task))
 		return 0;
-	return swa_newtask(c, swa_tid(current_task()), child, swa_hook_number(c, child));
+	if (!remember_children(task))
+		c->members_lost++;
+	return 0;
+}
+
+/* Ask anew about the tasks of some slots: see ask_again(). */
+SEC("raw_tp")
+int ask(void *ctx)
+{
+	for (u32 i = 0; i < SWB_ASK_MAX; i++) {
+		if (i >= swa_asked.n)
+			break;
+		ask_again(swa_asked.slot[i & (SWB_ASK_MAX - 1)]);
+	}
+	return 0;
+}
+
+/* Who runs this: in which pid and time namespaces does user space live? */
+SEC("raw_tp")
+int self(void *ctx)
+{
+	find_self();
+	return 0;
+}
+
+SWA_INLINE int newtask(struct task_struct *child)
+{
+	struct task_struct *parent = current_task();
+	struct swb_cpu *c = this_cpu();
+	bool inherits = false;
+
+	if (!c || !swa_reaches(swa_tgid(parent), child))
+		return 0;
+	if (cfg_tree && cfg_probe && swa_global.scanning)
+		inherits = descends(bpf_get_current_task());
+	return swa_newtask(c, swa_tid(parent), inherits, child, swa_hook_number(c, child));
 }
 
 SWA_INLINE int exec(struct task_struct *p, u32 old_tid)

@@ -50,12 +50,36 @@ struct swb_cold {
 	__u64 leader_start_boottime_ns;
 	__u32 tgid;
 	__u32 ppid; /* when the slot was made: at death a parent may be gone */
-	__u32 exit_code;
+	__u32 exit_code; /* wait status of its process */
 	__u32 flags; /* PF_* of the kernel's sched.h */
 	char comm[16];
 	char leader_comm[16];
 	__u32 live; /* threads of its process that lived when this was written, at death the others */
-	__u32 reserved[15];
+	__u32 exit_known; /* exit_code and live are of its end */
+	__u32 execs; /* how many were seen */
+	/* the ids again as the pid namespace numbers them that user space lives in; 0: it does not see them */
+	__u32 tgid_here;
+	__u32 tid_here;
+	__u32 ppid_here;
+	__u32 reserved[10];
+};
+
+#define SWB_GROUP_NAME_MAX 256 /* NAME_MAX of a file, and its end */
+
+/* swb_group.state */
+enum {
+	SWB_GROUP_FREE,
+	SWB_GROUP_READY,
+	SWB_GROUP_TAKEN, /* user space has read it */
+};
+
+/* A cgroup (v2), noted when a task was first seen in it, with all above it. User space frees them. */
+struct swb_group {
+	__u64 id;
+	__u64 parent_id; /* 0: it is the root */
+	__u32 claim;
+	__u32 state;
+	char name[SWB_GROUP_NAME_MAX];
 };
 
 /*
@@ -118,14 +142,36 @@ struct swb_cpu {
 
 /* One word names the epoch that CPUs are in: T is stored last, after the pair that tells T's number. */
 struct swb_global {
+	/* line 0: read at every switch, so that nothing may lie in it that is often written */
 	__u64 T;
 	struct {
 		__u64 T;
 		__u64 epoch;
 	} boundary[2];
-	__u64 open;  /* CPUs that come may begin by themselves */
-	__u64 now_ns; /* the program's clock, as peek() last read it */
-	__u64 added; /* tasks that the scan marked, cumulative */
+	__u64 open; /* CPUs that come may begin by themselves */
+	__u64 pad[2];
+	/* line 1 */
+	__u64 now_ns;     /* the program's clock, as peek() last read it */
+	__u64 held;       /* slots of members */
+	__u64 groups;     /* cgroups noted, cumulative */
+	__u64 scanning;   /* user space looks for the members of the tree */
+	__u64 added;      /* tasks that the scan marked, cumulative */
+	__u64 remembered; /* children whose parent went before the scan came to them, cumulative */
+	__u64 pad1[2];
+	/* line 2: who user space is, as self() found it */
+	__u64 pid_ns;       /* address of its pid namespace; 0: not known */
+	__u64 pid_ns_level; /* 0: the initial one */
+	__s64 monotonic_ahead_ns; /* its CLOCK_MONOTONIC less the program's */
+	__s64 boottime_ahead_ns;
+	__u64 pad2[4];
+};
+
+#define SWB_ASK_MAX 256
+
+/* Which slots ask() is to look at. */
+struct swb_asked {
+	__u32 n;
+	__u32 slot[SWB_ASK_MAX];
 };
 
 /* swb_cpu.running in the flavour whose event carries no pointers. No address has this bit alone with a small number. */
@@ -136,7 +182,14 @@ struct swa_left {
 	__u64 css;
 	__u64 ran_ns; /* how long its run lasted, SWA_UNKNOWN_END; 0: not even that it was this run */
 	__u32 tid;
-	__u32 dead;
+};
+
+/* When a task is described. */
+enum swa_moment {
+	SWA_BIRTH,
+	SWA_RAN, /* at the end of the first window it ran in: now it bears a name of its own */
+	SWA_EXEC,
+	SWA_DEATH,
 };
 
 #define SWA_UNKNOWN_END (~0ULL)
@@ -146,6 +199,7 @@ struct swa_left {
 
 _Static_assert(sizeof(struct swb_slot) == 64, "a slot is one cache line");
 _Static_assert(sizeof(struct swb_cold) == 128, "layout of the cold part");
+_Static_assert(sizeof(struct swb_global) == 192, "three lines");
 _Static_assert(sizeof(struct swb_crossing) == 128, "two cache lines");
 _Static_assert(sizeof(struct swb_cpu) == 512, "a power of two, so that the index is a shift");
 

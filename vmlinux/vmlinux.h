@@ -20,6 +20,7 @@ typedef __u16 u16;
 typedef __s32 s32;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s64 s64;
 typedef int pid_t;
 typedef _Bool bool;
 /* bpf_helper_defs.h wants these */
@@ -29,8 +30,9 @@ typedef __u32 __wsum;
 
 enum { false = 0, true = 1 };
 
-enum bpf_map_type { BPF_MAP_TYPE_ARRAY = 2 };
+enum bpf_map_type { BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2 };
 enum { BPF_F_MMAPABLE = 1U << 10 };
+enum { BPF_ANY = 0 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -49,10 +51,39 @@ struct pid {
 
 struct kernfs_node {
 	u64 id;
+	const char *name;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
 };
 
 struct cgroup {
+	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
+};
+
+struct timespec64 {
+	s64 tv_sec;
+	long tv_nsec;
+};
+
+struct timens_offsets {
+	struct timespec64 monotonic;
+	struct timespec64 boottime;
+};
+
+struct time_namespace {
+	struct timens_offsets offsets;
+};
+
+struct nsproxy {
+	struct time_namespace *time_ns; /* 5.6, CONFIG_TIME_NS */
+};
+
+struct list_head {
+	struct list_head *next;
 };
 
 struct css_set {
@@ -86,6 +117,8 @@ typedef struct {
 
 struct signal_struct {
 	atomic_t live; /* threads that have not begun to exit */
+	int group_exit_code;
+	unsigned int flags;
 };
 
 struct task_struct {
@@ -98,11 +131,14 @@ struct task_struct {
 	pid_t pid;
 	pid_t tgid;
 	struct task_struct *real_parent;
+	struct list_head children;
+	struct list_head sibling;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	u64 start_boottime;
 	char comm[16];
 	struct css_set *cgroups;
+	struct nsproxy *nsproxy;      /* NULL when the task is exiting */
 	struct signal_struct *signal; /* NULL when the task has been reaped */
 };
 

@@ -11,6 +11,14 @@
 #include "backend.h"
 #include "schedwatt_bpf.h"
 
+#define once(x) (*(const volatile __typeof__(x) *)&(x))
+#define read_barrier() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+
+enum { SW_EBPF_GROUPS = 4096 }; /* cgroups that can come up between two reads; a power of two */
+
+/* Places in sw_ebpf.links; one that the scan needs only. */
+enum { SW_LINK_SCAN = 3, SW_LINKS };
+
 /* One more place for a CPU's time, beside swb's buckets: the CPU was off. Only user space knows of it. */
 enum { SW_OFFLINE = SWB_BUCKETS };
 
@@ -76,20 +84,24 @@ struct schedwatt_bpf;
 struct sw_ebpf {
 	struct sw_cpu_backend backend;
 	struct schedwatt_bpf *bpf;
-	struct bpf_link *links[3];
+	struct bpf_link *links[SW_LINKS];
 	bool tree;
+	bool process_scope;
 	bool by_tid;
-	bool peeks; /* peek() could be loaded */
+	bool peeks; /* peek() and the others that read any memory could be loaded */
 	int switch_fd;
 	int snap_fd;
 	int peek_fd;
+	int ask_fd;
 	int online_fd; /* /sys/devices/system/cpu/online of the running kernel */
 
 	struct swb_cpu *cpus;   /* mapped, like the next two */
 	struct swb_slot *slots;
 	struct swb_cold *cold;
+	struct swb_group *groups;
 	struct swb_global *global;
-	size_t cpus_size, slots_size, cold_size;
+	struct swb_asked *asked;
+	size_t cpus_size, slots_size, cold_size, groups_size;
 	uint32_t n_slots;
 	unsigned n_cpus;
 	unsigned n_domains;
@@ -101,6 +113,11 @@ struct sw_ebpf {
 	uint64_t start_ns;   /* the first boundary; 0: none was read yet */
 	int64_t clock_ahead_ns; /* the program's CLOCK_MONOTONIC minus ours: not 0 in a time namespace */
 	uint64_t unlisted;   /* as last seen, summed */
+	uint64_t groups_seen; /* likewise */
+	struct sw_cgroup_info *infos; /* SW_EBPF_GROUPS, and their names behind them; NULL: none came up yet */
+	uint64_t missed;     /* unseen switches at the last sweep for tasks that ended unseen */
+	uint64_t swept_ns;   /* and when that was */
+	bool quiet;          /* nobody was active in the last window */
 	uint64_t late;
 	uint64_t misses_read_ns;
 
@@ -121,6 +138,24 @@ struct sw_ebpf {
 	uint64_t check_differ;
 	uint64_t check_missed; /* not comparable: a switch was missed in that stretch */
 };
+
+/* ebpf_load.c: load and attach. 0 or -errno with words, and nothing is left. */
+int sw_ebpf_load(struct sw_ebpf *b, const struct sw_cpu_config *config, struct sw_error *error);
+void sw_ebpf_unload(struct sw_ebpf *b);
+
+/* ebpf_view.c: look at what every CPU is at, as of the boundary T, which has passed; at one CPU, once more. */
+void sw_ebpf_view(struct sw_ebpf *b);
+void sw_ebpf_view_cpu(struct sw_ebpf *b, unsigned cpu);
+
+/* ebpf_tasks.c */
+
+/* Names of those that are active for the first time, by what the kernel says now. */
+void sw_ebpf_ask_names(struct sw_ebpf *b);
+/* Who the task of a slot is. True: that was copied anew. */
+bool sw_ebpf_fill_task(struct sw_ebpf *b, uint32_t n);
+/* Look for tasks that ended without a switch that was seen, where there is reason to; they go onto `unlisted`. */
+void sw_ebpf_sweep(struct sw_ebpf *b);
+size_t sw_ebpf_new_cgroups(struct sw_cpu_backend *b, const struct sw_cgroup_info **ret);
 
 int sw_ebpf_read(struct sw_cpu_backend *b, struct sw_error *error, const struct sw_cpu_usage **ret);
 

@@ -43,7 +43,7 @@ static __u32 sim_filter[SIM_SLOTS];
 static struct swb_global swa_global;
 static struct task_struct sim_idle[SIM_CPUS], *sim_runs[SIM_CPUS];
 static uint64_t sim_time, sim_switches[SIM_CPUS];
-static bool cfg_tree, sim_knows_runs = true;
+static bool cfg_tree, cfg_process, sim_knows_runs = true;
 static uint32_t cfg_slot_mask = SIM_SLOTS - 1;
 
 #define SWA_INLINE static inline __attribute__((always_inline))
@@ -57,11 +57,6 @@ static unsigned sim_cpu_number(const struct swb_cpu *c)
 static struct swb_slot *swa_slot(__u32 n)
 {
 	return n <= cfg_slot_mask ? &sim_slots[n] : NULL;
-}
-
-static struct swb_cold *swa_cold(__u32 n)
-{
-	return n <= cfg_slot_mask ? &sim_cold[n] : NULL;
 }
 
 static __u32 *swa_filter(__u32 tid)
@@ -100,11 +95,6 @@ static __u64 swa_css(struct task_struct *p)
 	return p->css;
 }
 
-static __u64 swa_cgroup_id(struct task_struct *p)
-{
-	return p->cgroup;
-}
-
 static bool swa_is_dead(struct task_struct *p)
 {
 	return p->dead;
@@ -137,26 +127,59 @@ static void swa_left(struct swb_cpu *c, struct task_struct *p, __u64 t, struct s
 	(void)t;
 	left->tid = x->tid;
 	left->css = x->css;
-	left->dead = x->dead;
 	/* the run that began at since_ns, and not a later one elsewhere */
 	left->ran_ns = x->on_cpu < 0 && x->arrival == c->since_ns && x->departure > x->arrival ? x->departure - x->arrival
 											       : 0;
 }
 
-static void swa_describe(struct task_struct *p, struct swb_cold *cold, bool birth)
+static void swa_describe(struct task_struct *p, __u64 task, __u32 n, enum swa_moment moment)
 {
-	if (birth) {
-		cold->start_boottime_ns = p->start;
-		cold->leader_start_boottime_ns = p->start;
+	struct swb_cold *cold = &sim_cold[n];
+
+	(void)task;
+	if (moment == SWA_BIRTH) {
+		*cold = (struct swb_cold){.start_boottime_ns = p->start, .leader_start_boottime_ns = p->start};
 		cold->tgid = p->tgid;
 		cold->ppid = p->ppid;
-		cold->live = p->live;
+		cold->live = 1;
 	}
+	if (moment == SWA_DEATH) {
+		cold->live = p->live;
+		cold->exit_known = 1;
+	}
+	if (moment == SWA_EXEC)
+		cold->execs++;
 	memcpy(cold->comm, p->comm, sizeof(cold->comm));
 	memcpy(cold->leader_comm, p->comm, sizeof(cold->leader_comm));
 }
 
 #include "account.h"
+
+static __u32 swa_create(struct swb_cpu *c, struct task_struct *p, __u64 task, bool member)
+{
+	return swa_make(c, p, task, p->tid, p->css, p->cgroup, member);
+}
+
+/* What ask() does for a slot: a task that ended unseen is found out. */
+static __attribute__((unused)) void sim_ask(__u32 n)
+{
+	struct swb_slot *s = &sim_slots[n];
+	struct task_struct *p = (struct task_struct *)(uintptr_t)s->task;
+
+	if (!p)
+		return;
+	if (p->tid == s->tid && p->start == sim_cold[n].start_boottime_ns) {
+		bool died = p->dead && p->on_cpu < 0;
+
+		if (died && cfg_tree && p->tid == p->tgid && p->live)
+			return;
+		swa_describe(p, s->task, n, died ? SWA_DEATH : SWA_RAN);
+		s->names++;
+		if (!died)
+			return;
+	}
+	swa_bury(&sim_cpus[0], s, s->task);
+}
 
 static __attribute__((unused)) void sim_reset(void)
 {
@@ -168,7 +191,7 @@ static __attribute__((unused)) void sim_reset(void)
 	memset(sim_idle, 0, sizeof(sim_idle));
 	memset(sim_switches, 0, sizeof(sim_switches));
 	sim_time = 0;
-	cfg_tree = false;
+	cfg_tree = cfg_process = false;
 	cfg_slot_mask = SIM_SLOTS - 1;
 	sim_knows_runs = true;
 	for (int i = 0; i < SIM_CPUS; i++) {

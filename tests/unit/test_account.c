@@ -154,7 +154,7 @@ static void unseen_there_and_back(void **state)
 	assert_int_equal(missed_ns(0), 90);
 }
 
-/* The switch that went unseen was a task's last. */
+/* The switch that went unseen was a task's last: it keeps its slot until it is asked for. */
 static void unseen_death(void **state)
 {
 	struct task_struct a = sim_task(10), b = sim_task(11);
@@ -170,8 +170,11 @@ static void unseen_death(void **state)
 	assert_int_equal(sim_acc(&a), 7);
 	assert_int_equal(sim_acc(&b), 13);
 	for (uint32_t n = 0; n < SIM_SLOTS; n++)
+		sim_ask(n);
+	for (uint32_t n = 0; n < SIM_SLOTS; n++)
 		if (sim_slots[n].claim)
 			assert_int_equal(sim_slots[n].dead, sim_slots[n].tid == 10 ? SWB_DIED : SWB_ALIVE);
+	assert_int_equal(sim_cpus[0].unlisted, 1);
 }
 
 /* A sleeper that was expected and has run elsewhere since is not given this CPU's time. */
@@ -375,7 +378,7 @@ static void exec_by_thread_in_tree(void **state)
 	sim_begin();
 	assert_true(swa_create(&sim_cpus[0], &leader, (uintptr_t)&leader, true) >= SWB_FIRST_SLOT);
 	sim_time = 1;
-	swa_newtask(&sim_cpus[0], leader.tid, &thread, (uintptr_t)&thread);
+	swa_newtask(&sim_cpus[0], leader.tid, false, &thread, (uintptr_t)&thread);
 	sim_switch(0, 5, &thread);
 	sim_switch(0, 25, NULL);
 	/* de_thread() ends the leader first; then ids are swapped, and the thread may be switched before exec is over */
@@ -413,7 +416,7 @@ static void leader_goes_first_in_tree(void **state)
 	thread.tgid = 10;
 	sim_begin();
 	swa_create(&sim_cpus[0], &leader, (uintptr_t)&leader, true);
-	swa_newtask(&sim_cpus[0], leader.tid, &thread, (uintptr_t)&thread);
+	swa_newtask(&sim_cpus[0], leader.tid, false, &thread, (uintptr_t)&thread);
 	leader.live = 1;
 	leader.dead = thread.dead = true;
 	sim_switch(0, 5, &leader);
@@ -574,8 +577,8 @@ static void tree_mark_is_handed_on(void **state)
 	sim_begin();
 	swa_create(&sim_cpus[0], &root, (uintptr_t)&root, true);
 	counted = *swa_filter(child.tid); /* they may share an entry */
-	swa_newtask(&sim_cpus[0], root.tid, &child, (uintptr_t)&child);
-	swa_newtask(&sim_cpus[0], stranger.tid, &other, (uintptr_t)&other);
+	swa_newtask(&sim_cpus[0], root.tid, false, &child, (uintptr_t)&child);
+	swa_newtask(&sim_cpus[0], stranger.tid, false, &other, (uintptr_t)&other);
 	assert_true(swa_inside(child.tid));
 	assert_false(swa_inside(other.tid));
 	sim_switch(0, 10, &stranger);
@@ -591,6 +594,38 @@ static void tree_mark_is_handed_on(void **state)
 	assert_int_equal(sim_cpus[0].missed, 0);
 }
 
+/* Only the processes themselves: a thread inherits, a child does not. */
+static void process_scope(void **state)
+{
+	struct task_struct root = sim_task(10), thread = sim_task(11), child = sim_task(12);
+
+	(void)state;
+	cfg_tree = cfg_process = true;
+	thread.tgid = 10;
+	sim_begin();
+	swa_create(&sim_cpus[0], &root, (uintptr_t)&root, true);
+	assert_true(swa_reaches(root.tgid, &thread));
+	assert_false(swa_reaches(root.tgid, &child));
+	swa_newtask(&sim_cpus[0], root.tid, false, &thread, (uintptr_t)&thread);
+	assert_true(swa_inside(thread.tid));
+	assert_int_equal(swa_global.held, 2);
+}
+
+/* While the tree is looked for: the parent is not marked yet, but will be. */
+static void heir_before_its_parent(void **state)
+{
+	struct task_struct parent = sim_task(10), child = sim_task(11), other = sim_task(12);
+
+	(void)state;
+	cfg_tree = true;
+	sim_begin();
+	swa_newtask(&sim_cpus[0], parent.tid, true, &child, (uintptr_t)&child);
+	swa_newtask(&sim_cpus[0], parent.tid, false, &other, (uintptr_t)&other);
+	assert_true(swa_inside(child.tid));
+	assert_false(swa_inside(parent.tid));
+	assert_false(swa_inside(other.tid));
+}
+
 /* A member whose death no switch showed: its id comes back as an outsider's. */
 static void stale_mark_is_dropped(void **state)
 {
@@ -600,7 +635,7 @@ static void stale_mark_is_dropped(void **state)
 	cfg_tree = true;
 	sim_begin();
 	swa_create(&sim_cpus[0], &member, (uintptr_t)&member, true);
-	swa_newtask(&sim_cpus[0], stranger.tid, &child, (uintptr_t)&child);
+	swa_newtask(&sim_cpus[0], stranger.tid, false, &child, (uintptr_t)&child);
 	assert_false(swa_inside(child.tid));
 	assert_int_equal(sim_cpus[0].unlisted, 1);
 }
@@ -616,7 +651,7 @@ static void address_is_used_again(void **state)
 	swa_create(&sim_cpus[0], &parent, (uintptr_t)&parent, true);
 	for (int i = 0; i < 1000; i++) {
 		child = sim_task(100 + i);
-		swa_newtask(&sim_cpus[0], parent.tid, &child, (uintptr_t)&child);
+		swa_newtask(&sim_cpus[0], parent.tid, false, &child, (uintptr_t)&child);
 		sim_switch(0, 100 * i + 50, &child);
 		child.dead = true;
 		sim_switch(0, 100 * i + 57, NULL);
@@ -707,6 +742,8 @@ int main(void)
 		cmocka_unit_test_setup(cgroup_change, reset),
 		cmocka_unit_test_setup(tree_mark_is_handed_on, reset),
 		cmocka_unit_test_setup(stale_mark_is_dropped, reset),
+		cmocka_unit_test_setup(process_scope, reset),
+		cmocka_unit_test_setup(heir_before_its_parent, reset),
 		cmocka_unit_test_setup(address_is_used_again, reset),
 		cmocka_unit_test_setup(marked_in_mid_stretch, reset),
 		cmocka_unit_test_setup(cpu_comes_online, reset),

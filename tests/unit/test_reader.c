@@ -12,6 +12,7 @@
 #define TASKS 60
 #define PEEK_FD 1001
 #define SNAP_FD 1002
+#define ASK_FD 1003
 
 struct truth {
 	uint64_t start;  /* identity */
@@ -23,6 +24,7 @@ struct truth {
 
 struct machine {
 	struct sw_ebpf b;
+	struct swb_asked asked;
 	struct task_struct *tasks[TASKS]; /* pages apart, as the kernel's are */
 	bool member[TASKS];
 	struct truth truth[TASKS * 400];
@@ -72,8 +74,8 @@ static void born(int i, int parent)
 	assert_true(sim->n_truth < sizeof(sim->truth) / sizeof(sim->truth[0]));
 	sim->truth[sim->n_truth++] = (struct truth){.start = start};
 	sim->member[i] = parent >= 0 && sim->member[parent];
-	if (cfg_tree && parent >= 0)
-		swa_newtask(&sim_cpus[0], sim->tasks[parent]->tid, p, (uintptr_t)p);
+	if (parent >= 0)
+		swa_newtask(&sim_cpus[0], sim->tasks[parent]->tid, false, p, (uintptr_t)p);
 }
 
 static uint64_t ns_at(const struct task_struct *p, uint64_t t)
@@ -100,6 +102,20 @@ static void take_truth(void)
 			truth_of(sim->tasks[i]->start)->at_T = ns;
 	}
 	sim->passed = true;
+}
+
+/* It is gone; its memory becomes another task's at once. */
+static void buried(int i)
+{
+	struct task_struct *p = sim->tasks[i];
+
+	if (cfg_tree && !sim->member[i]) {
+		sim->dead_other += p->true_ns;
+	} else {
+		truth_of(p->start)->dead = true;
+		truth_of(p->start)->final = p->true_ns;
+	}
+	born(i, (i + 1 + roll(TASKS - 1)) % TASKS);
 }
 
 /* One event, somewhere. */
@@ -129,28 +145,25 @@ static void event(void)
 		return; /* idle to idle is no switch */
 	if (next == prev)
 		return;
-	if (roll(1000) < sim->unseen) {
-		sim_unseen(cpu, t, next);
-		return;
-	}
 	prev->dead = i >= 0 && roll(1000) < sim->deaths;
-	sim_switch(cpu, t, next);
-	if (prev->dead) {
-		if (cfg_tree && !sim->member[i]) {
-			sim->dead_other += prev->true_ns;
-		} else {
-			truth_of(prev->start)->dead = true;
-			truth_of(prev->start)->final = prev->true_ns;
-		}
-		born(i, (i + 1 + roll(TASKS - 1)) % TASKS);
-	}
+	if (roll(1000) < sim->unseen)
+		sim_unseen(cpu, t, next);
+	else
+		sim_switch(cpu, t, next);
+	if (prev->dead)
+		buried(i);
 }
 
-/* What the programs peek and snap do, when user space runs them. */
+/* What the programs peek, snap and ask do, when user space runs them. */
 int bpf_prog_test_run_opts(int fd, struct bpf_test_run_opts *opts)
 {
 	if (fd == SNAP_FD) {
 		sim_snap(opts->cpu);
+		return 0;
+	}
+	if (fd == ASK_FD) {
+		for (uint32_t i = 0; i < sim->asked.n; i++)
+			sim_ask(sim->asked.slot[i]);
 		return 0;
 	}
 	assert_int_equal(fd, PEEK_FD);
@@ -200,6 +213,8 @@ static void start(uint32_t seed)
 	b->peeks = true;
 	b->peek_fd = PEEK_FD;
 	b->snap_fd = SNAP_FD;
+	b->ask_fd = ASK_FD;
+	b->asked = &sim->asked;
 	b->switch_fd = b->online_fd = -1;
 	b->cpus = sim_cpus;
 	b->slots = sim_slots;
@@ -270,6 +285,8 @@ static void window(struct sums *s, bool first, bool exact)
 		sim_announce(b->epoch, b->T);
 	for (unsigned n = roll(20); n > 0; n--)
 		event();
+	if (!roll(8)) /* as if it were long ago */
+		b->swept_ns = b->T - 60 * UINT64_C(1000000000);
 	assert_int_equal(sw_ebpf_read(&b->backend, NULL, &usage), 0);
 	for (size_t i = 0; i < usage->n_rows; i++) {
 		const struct sw_cpu_row *r = &usage->rows[i];
@@ -318,7 +335,7 @@ static void window(struct sums *s, bool first, bool exact)
 static void run(unsigned windows, bool exact)
 {
 	struct sums s = {0};
-	unsigned alive = 0;
+	unsigned alive = 0, held = 0;
 
 	for (unsigned i = 0; i < windows; i++)
 		window(&s, i == 0, exact);
@@ -329,6 +346,16 @@ static void run(unsigned windows, bool exact)
 			alive += sim_slots[n].dead == SWB_ALIVE;
 		}
 	assert_true(sim_in_use() - alive <= 30); /* those that died since the last boundary */
+	sim->b.swept_ns = sim->b.T - 60 * UINT64_C(1000000000);
+	sim->b.missed--;
+	sw_ebpf_sweep(&sim->b);
+	for (uint32_t n = 0; n < SIM_SLOTS; n++) {
+		const struct task_struct *p = (struct task_struct *)(uintptr_t)sim_slots[n].task;
+
+		held += p != NULL;
+		assert_true(!p || (p->tid == sim_slots[n].tid && p->start == sim_cold[n].start_boottime_ns));
+	}
+	assert_int_equal(swa_global.held, cfg_tree ? held : 0);
 	assert_true(sim->late || sim->b.check_compared > windows / 4);
 }
 
