@@ -23,7 +23,7 @@ static const struct command {
 	int (*fn)(int argc, char **argv);
 } commands[] = {
 	{ "run", "account the energy and CPU time of a command and its whole tree", cmd_run },
-	{ "monitor", "record every process of this machine, window by window", cmd_monitor },
+	{ "monitor", "record this machine, processes or a cgroup, window by window", cmd_monitor },
 };
 
 static const struct command *find(const char *name)
@@ -55,6 +55,7 @@ static int print_help(void)
 	      "\nExamples:\n"
 	      "  schedwatt run -- make -j8\n"
 	      "  schedwatt monitor -i 1000 -d 60 -f jsonl -o host.jsonl\n"
+	      "  schedwatt monitor -p 4242\n"
 	      "  schedwatt help run\n"
 	      "\nOptions: --help, --version\n",
 	      stdout);

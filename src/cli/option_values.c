@@ -6,6 +6,7 @@
 #include "option_values.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum {
 	INTERVAL_MAX_MS = 3600000,
 	SLOTS_MIN = 64,
 	SLOTS_MAX = 262144,
+	PIDS_MAX = 4096,
 };
 
 #define DURATION_MAX_S 1000000000
@@ -25,6 +27,70 @@ enum {
 static int parse_whole(const char *text, uint64_t max, uint64_t *ret)
 {
 	return strchr(text, '\n') ? -EINVAL : sw_parse_u64(text, max, ret);
+}
+
+static int add_pid(struct target *t, int32_t pid)
+{
+	int32_t *pids;
+
+	for (size_t i = 0; i < t->n_pids; i++) {
+		if (t->pids[i] == pid)
+			return 0;
+	}
+	if (t->n_pids == PIDS_MAX) {
+		message_error("--pid: more than %d processes; --cgroup takes any number", PIDS_MAX);
+		return EINVAL;
+	}
+	pids = realloc(t->pids, (t->n_pids + 1) * sizeof(*pids));
+	if (!pids) {
+		message_error("--pid: out of memory");
+		return ENOMEM;
+	}
+	t->pids = pids;
+	pids[t->n_pids++] = pid;
+	return 0;
+}
+
+int option_pids(struct options *o, const char *arg)
+{
+	const char *at = arg;
+	char token[16];
+	uint64_t pid;
+
+	for (;;) {
+		size_t len = strcspn(at, ",");
+		int err;
+
+		snprintf(token, sizeof(token), "%.*s", len < sizeof(token) ? (int)len : 0, at); /* too long is empty */
+		if (parse_whole(token, INT32_MAX, &pid) || !pid) {
+			message_error("--pid '%.100s': '%.*s' is not a process id, a whole number from 1 to %d", arg,
+				      (int)(len < 100 ? len : 100), at, INT32_MAX);
+			return EINVAL;
+		}
+		err = add_pid(&o->target, (int32_t)pid);
+		if (err)
+			return err;
+		if (!at[len])
+			break;
+		at += len + 1;
+	}
+	o->target.kind = SW_TARGET_PIDS;
+	return 0;
+}
+
+int option_cgroup(struct options *o, const char *arg)
+{
+	if (!arg[0]) {
+		message_error("--cgroup '' is no path; write it like /sys/fs/cgroup/system.slice");
+		return EINVAL;
+	}
+	if (o->target.cgroup) {
+		message_error("--cgroup '%s': a cgroup was given before; give one", arg);
+		return EINVAL;
+	}
+	o->target.cgroup = arg;
+	o->target.kind = SW_TARGET_CGROUP;
+	return 0;
 }
 
 int option_interval(struct options *o, const char *arg)
@@ -97,6 +163,29 @@ int option_name(const char **ret, const char *option, const char *arg, const cha
 	if (i < 0)
 		return EINVAL;
 	*ret = names[i];
+	return 0;
+}
+
+int option_scope(struct options *o, const char *arg)
+{
+	static const char *const names[] = { "tree", "process", NULL };
+	int scope = choose("scope", arg, names, "tree or process");
+
+	if (scope < 0)
+		return EINVAL;
+	o->target.scope = (uint32_t)scope; /* in the order of enum sw_scope */
+	o->scope_given = true;
+	return 0;
+}
+
+int option_by(struct options *o, const char *arg)
+{
+	static const char *const names[] = { "process", "thread", "cgroup", "comm", NULL };
+	int by = choose("by", arg, names, "process, thread, cgroup or comm");
+
+	if (by < 0)
+		return EINVAL;
+	o->by = UINT32_C(1) << by; /* in the order of enum sw_by's bits */
 	return 0;
 }
 

@@ -8,6 +8,10 @@
 /* Below, two steps of the energy counter are a fifth of the window and more. */
 enum { OPTION_INTERVAL_MIN_MS = 10 };
 
+int option_pids(struct options *o, const char *arg); /* adds to those given before; each is kept once */
+int option_scope(struct options *o, const char *arg);
+int option_cgroup(struct options *o, const char *arg);
+int option_by(struct options *o, const char *arg);
 int option_interval(struct options *o, const char *arg); /* from 1: whether 10 is the floor depends on --energy */
 int option_duration(struct options *o, const char *arg);
 int option_slots(struct options *o, const char *arg);

@@ -31,6 +31,12 @@ enum {
 	KEY_LABEL,
 	KEY_SYSFS,
 	KEY_PROCFS,
+	KEY_CGROUPFS,
+	KEY_CGROUP,
+	KEY_SCOPE,
+	KEY_BY,
+	KEY_THREADS,
+	KEY_NO_CMDLINE,
 	KEY_USAGE,
 };
 
@@ -46,6 +52,9 @@ static const struct argp_option common_options[] = {
 	{ NULL, 'I', NULL, OPTION_ALIAS, NULL, 0 },
 	{ "output", 'o', "FILE", 0, "Write records to FILE, which is truncated; - is stdout", 0 },
 	{ "format", 'f', "FORMAT", 0, "Format of records: jsonl or text", 0 },
+	{ "by", KEY_BY, "WHAT", 0, "What rows stand for: process (default), thread, cgroup or comm", 0 },
+	{ "threads", KEY_THREADS, NULL, 0, "Add rows of threads to those of --by", 0 },
+	{ "no-cmdline", KEY_NO_CMDLINE, NULL, 0, "Leave the command lines of processes out", 0 },
 	{ "attribution-mode", KEY_ATTRIBUTION_MODE, "NAME", 0, "Back end for CPU time: auto or ebpf", 0 },
 	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, model or none", 0 },
 	{ "policy", KEY_POLICY, "NAME", 0, "How energy is shared: busy (default), capacity or marginal", 0 },
@@ -57,6 +66,7 @@ static const struct argp_option common_options[] = {
 	{ "label", KEY_LABEL, "KEY=VALUE", 0, "Put a label into the records; may be repeated", 0 },
 	{ "sysfs", KEY_SYSFS, "DIR", 0, "Directory that stands for /sys, for energy counters", 0 },
 	{ "procfs", KEY_PROCFS, "DIR", 0, "Directory that stands for /proc", 0 },
+	{ "cgroupfs", KEY_CGROUPFS, "DIR", 0, "Directory where cgroup v2 is mounted; found by itself by default", 0 },
 	{ "help", '?', NULL, 0, "Show this help", -1 },
 	{ NULL, 'h', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, -1 },
 	{ "usage", KEY_USAGE, NULL, 0, "Show a short usage message", -1 },
@@ -64,8 +74,17 @@ static const struct argp_option common_options[] = {
 };
 
 static const struct argp_option monitor_options[] = {
+	{ "pid", 'p', "PID[,PID...]", 0, "Record these processes and what descends from them; may be repeated", 0 },
+	{ "scope", KEY_SCOPE, "SCOPE", 0, "With -p: tree (default), or process for the processes alone", 0 },
+	{ "cgroup", KEY_CGROUP, "PATH", 0, "Record this cgroup (v2) and those below it", 0 },
 	{ "duration", 'd', "SECONDS", 0, "End after this time (decimals are allowed); by default, at SIGINT or SIGTERM",
 	  0 },
+	{ 0 },
+};
+
+/* Or getopt would take run's --cgroup for a short --cgroupfs, and record something else than was asked for. */
+static const struct argp_option run_options[] = {
+	{ "cgroup", KEY_CGROUP, "PATH", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, NULL, 0 },
 	{ 0 },
 };
 
@@ -96,6 +115,14 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'f':
 		return option_format(o, arg);
+	case KEY_BY:
+		return option_by(o, arg);
+	case KEY_THREADS:
+		o->threads = true;
+		return 0;
+	case KEY_NO_CMDLINE:
+		o->no_cmdline = true;
+		return 0;
 	case KEY_ATTRIBUTION_MODE:
 		return option_name(&o->backend, "attribution-mode", arg, backends, "auto or ebpf");
 	case KEY_ENERGY:
@@ -121,6 +148,9 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 	case KEY_PROCFS:
 		o->procfs = arg;
 		return 0;
+	case KEY_CGROUPFS:
+		o->cgroupfs = arg;
+		return 0;
 	case '?':
 	case 'h':
 		return print_help(p, state, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC);
@@ -140,11 +170,22 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 		state->err_stream = NULL;
 		state->child_inputs[0] = p;
 		return 0;
-	case 'd': /* among the options of monitor only */
+	case 'd': /* this and the targets are among the options of monitor only */
 		return option_duration(p->o, arg);
+	case 'p':
+		return option_pids(p->o, arg);
+	case KEY_SCOPE:
+		return option_scope(p->o, arg);
+	case KEY_CGROUP:
+		if (p->command == COMMAND_RUN) {
+			message_error("unrecognized option '--cgroup'");
+			return EINVAL;
+		}
+		return option_cgroup(p->o, arg);
 	case ARGP_KEY_ARG:
 		if (p->command == COMMAND_MONITOR) {
-			message_error("monitor takes no argument '%s'; `schedwatt run -- COMMAND` accounts a command",
+			message_error("monitor takes no argument '%s'; -p PID names a process, and `schedwatt run -- "
+				      "COMMAND` accounts a command",
 				      arg);
 			return EINVAL;
 		}
@@ -155,6 +196,19 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+static int check_target(const struct options *o)
+{
+	if (o->target.n_pids && o->target.cgroup) {
+		message_error("--pid and --cgroup '%s' exclude each other; give one of them", o->target.cgroup);
+		return -EINVAL;
+	}
+	if (o->scope_given && !o->target.n_pids) {
+		message_error("--scope is about processes; add --pid PID[,PID...]");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* What can only be judged when all options are known. */
@@ -174,7 +228,7 @@ static int check(const struct options *o, enum command command)
 		message_error("run needs a command; write schedwatt run -- COMMAND [ARGUMENT...]");
 		return -EINVAL;
 	}
-	return 0;
+	return check_target(o);
 }
 
 static const char run_doc[] =
@@ -183,26 +237,31 @@ static const char run_doc[] =
 	"\vExamples:\n"
 	"  schedwatt run -- make -j8\n"
 	"  schedwatt run -o build.jsonl --label job=nightly -- make -j8\n"
-	"  schedwatt run --policy marginal --baseline 11.5 -- ./benchmark\n"
+	"  schedwatt run --by thread --policy marginal --baseline 11.5 -- ./benchmark\n"
 	"\n"
 	"Exit status: the command's; 127 not found, 126 not executable, 128+n killed by signal n, 125 a failure of "
 	"schedwatt before the command started, 2 usage.";
 
 static const char monitor_doc[] =
-	"Record the energy and CPU time of every process of this machine, window by window."
+	"Record the energy and CPU time of this machine, of running processes with all that descends from them, or of a "
+	"cgroup, window by window."
 	"\vExamples:\n"
 	"  schedwatt monitor\n"
+	"  schedwatt monitor -p 4242 --threads\n"
+	"  schedwatt monitor -p 4242,4300 --scope process -d 10\n"
+	"  schedwatt monitor --cgroup /sys/fs/cgroup/system.slice --by cgroup\n"
 	"  schedwatt monitor -i 1000 -d 60 -f jsonl -o host.jsonl\n"
 	"  schedwatt monitor -f jsonl | jq -c '[.time_utc, .total_joules]'\n"
 	"\n"
-	"SIGINT and SIGTERM end the recording with its summary. Exit status: 0 done, 1 failed, 2 usage.";
+	"A recording of processes ends when they and, unless --scope process, their descendants have ended; SIGINT and "
+	"SIGTERM end any, with its summary. Exit status: 0 done, 1 failed, 2 usage.";
 
 int options_parse(struct options *o, enum command command, int argc, char **argv, int *status)
 {
 	const struct argp common = { .options = common_options, .parser = parse_common };
 	const struct argp_child children[] = { { .argp = &common }, { 0 } };
 	const struct argp argp = {
-		.options = command == COMMAND_MONITOR ? monitor_options : NULL,
+		.options = command == COMMAND_MONITOR ? monitor_options : run_options,
 		.parser = parse_command,
 		.args_doc = command == COMMAND_RUN ? "[--] COMMAND [ARGUMENT...]" : NULL,
 		.doc = command == COMMAND_RUN ? run_doc : monitor_doc,
@@ -234,6 +293,7 @@ void options_free(struct options *o)
 	for (size_t i = 0; i < o->n_labels; i++)
 		free((char *)o->labels[i].key); /* key and value are one piece */
 	free(o->labels);
+	free(o->target.pids);
 	*o = (struct options){ 0 };
 }
 
@@ -242,6 +302,8 @@ void options_to_library(const struct options *o, struct sw_options *lib)
 	*lib = (struct sw_options){
 		.sz = sizeof(*lib),
 		.interval_ms = o->interval_ms,
+		.by = (o->by ? o->by : SW_BY_PROCESS) | (o->threads ? SW_BY_THREAD : 0),
+		.no_cmdline = o->no_cmdline,
 		.backend = o->backend,
 		.energy = o->energy,
 		.policy = o->policy,
@@ -254,5 +316,6 @@ void options_to_library(const struct options *o, struct sw_options *lib)
 		.hook = o->hook,
 		.sysfs = o->sysfs,
 		.procfs = o->procfs,
+		.cgroupfs = o->cgroupfs,
 	};
 }

@@ -3,11 +3,13 @@
 #ifndef SW_CLI_OPTIONS_H
 #define SW_CLI_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "schedwatt.h"
 #include "sink.h"
+#include "target.h"
 
 /* Which command's options to parse. */
 enum command {
@@ -16,6 +18,11 @@ enum command {
 };
 
 struct options {
+	struct target target; /* monitor's; its pids are ours */
+	bool scope_given;
+	uint32_t by;              /* --by: one of enum sw_by; 0: not given */
+	bool threads;             /* rows of threads, beside those */
+	bool no_cmdline;
 	uint32_t interval_ms;
 	uint64_t duration_ns;     /* 0: until a signal */
 	const char *output;       /* -o, or NULL */
@@ -32,6 +39,7 @@ struct options {
 	uint64_t model_max_uw;
 	const char *sysfs;
 	const char *procfs;
+	const char *cgroupfs;
 	struct label *labels; /* ours; keys and values too */
 	size_t n_labels;
 	char **command; /* run: points into the argument vector; otherwise NULL */

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -51,6 +52,7 @@ static void parse(struct result *r, enum command command, const char *const *arg
 
 static void test_defaults(void **state)
 {
+	struct sw_options lib;
 	struct result r;
 
 	(void)state;
@@ -67,6 +69,12 @@ static void test_defaults(void **state)
 	assert_int_equal(r.o.hook, SW_HOOK_AUTO);
 	assert_int_equal(r.o.n_baseline, 0);
 	assert_null(r.o.command);
+	assert_int_equal(r.o.target.kind, SW_TARGET_HOST);
+	assert_int_equal(r.o.by, 0);
+	options_to_library(&r.o, &lib);
+	assert_int_equal(lib.by, SW_BY_PROCESS);
+	assert_int_equal(lib.no_cmdline, 0);
+	assert_null(lib.cgroupfs);
 	options_free(&r.o);
 }
 
@@ -108,6 +116,73 @@ static void test_all(void **state)
 	assert_true(lib.model_idle_uw == 740000 && lib.model_max_uw == 3500000);
 	assert_string_equal(lib.sysfs, "/s");
 	assert_string_equal(lib.procfs, "/p");
+	options_free(&r.o);
+}
+
+/* Pids of one -p and of several are one list, in which each stands once. */
+static void test_targets(void **state)
+{
+	static const int32_t pids[] = { 12, 1, INT32_MAX, 7 };
+	struct result r;
+
+	(void)state;
+	parse(&r, COMMAND_MONITOR, ARGS("-p", "12,1", "--pid=2147483647,12", "-p7", "--scope", "process"));
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.o.target.kind, SW_TARGET_PIDS);
+	assert_int_equal(r.o.target.scope, SW_SCOPE_PROCESS);
+	assert_int_equal(r.o.target.n_pids, 4);
+	assert_memory_equal(r.o.target.pids, pids, sizeof(pids));
+	options_free(&r.o);
+
+	/* In either order. */
+	parse(&r, COMMAND_MONITOR, ARGS("--scope", "tree", "-p", "3"));
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.o.target.scope, SW_SCOPE_TREE);
+	options_free(&r.o);
+
+	parse(&r, COMMAND_MONITOR, ARGS("--cgroup", "0::/a b"));
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.o.target.kind, SW_TARGET_CGROUP);
+	assert_string_equal(r.o.target.cgroup, "0::/a b");
+	assert_int_equal(r.o.target.n_pids, 0);
+	options_free(&r.o);
+}
+
+static void test_groupings(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t by, with_threads;
+	} cases[] = {
+		{ "process", SW_BY_PROCESS, SW_BY_PROCESS | SW_BY_THREAD },
+		{ "thread", SW_BY_THREAD, SW_BY_THREAD },
+		{ "cgroup", SW_BY_CGROUP, SW_BY_CGROUP | SW_BY_THREAD },
+		{ "comm", SW_BY_COMM, SW_BY_COMM | SW_BY_THREAD },
+	};
+	struct sw_options lib;
+	struct result r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		parse(&r, COMMAND_MONITOR, ARGS("--by", cases[i].name));
+		assert_int_equal(r.err, 0);
+		assert_int_equal(r.o.by, cases[i].by);
+		options_to_library(&r.o, &lib);
+		assert_int_equal(lib.by, cases[i].by);
+		options_free(&r.o);
+		parse(&r, COMMAND_RUN, ARGS("--by", cases[i].name, "--threads", "true"));
+		assert_int_equal(r.err, 0);
+		options_to_library(&r.o, &lib);
+		assert_int_equal(lib.by, cases[i].with_threads);
+		options_free(&r.o);
+	}
+	parse(&r, COMMAND_RUN, ARGS("--threads", "--no-cmdline", "--cgroupfs", "/c", "true"));
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.o.by, 0);
+	options_to_library(&r.o, &lib);
+	assert_int_equal(lib.by, SW_BY_PROCESS | SW_BY_THREAD);
+	assert_int_equal(lib.no_cmdline, 1);
+	assert_string_equal(lib.cgroupfs, "/c");
 	options_free(&r.o);
 }
 
@@ -163,6 +238,96 @@ static void refuse(enum command command, const char *value, const char *const *a
 	assert_non_null(end);
 	assert_string_equal(end, "\n"); /* one line */
 	options_free(&r.o);
+}
+
+/* The whole of what is said. */
+static void refuse_with(enum command command, const char *said, const char *const *args)
+{
+	struct result r;
+
+	parse(&r, command, args);
+	assert_int_not_equal(r.err, 0);
+	assert_int_equal(r.status, EXIT_USAGE);
+	assert_string_equal(r.said, said);
+	options_free(&r.o);
+}
+
+static void test_refused_targets(void **state)
+{
+#define NO_PID(all, token) \
+	"schedwatt: --pid '" all "': '" token "' is not a process id, a whole number from 1 to 2147483647\n"
+	static const char *const pids[][2] = {
+		{ "0", NO_PID("0", "0") },
+		{ "-1", NO_PID("-1", "-1") },
+		{ "+1", NO_PID("+1", "+1") },
+		{ " 1", NO_PID(" 1", " 1") },
+		{ "1 2", NO_PID("1 2", "1 2") },
+		{ "12x", NO_PID("12x", "12x") },
+		{ "0x10", NO_PID("0x10", "0x10") },
+		{ "1.0", NO_PID("1.0", "1.0") },
+		{ "1\n", NO_PID("1?", "1?") },
+		{ "self", NO_PID("self", "self") },
+		{ "", NO_PID("", "") },
+		{ ",", NO_PID(",", "") },
+		{ "1,", NO_PID("1,", "") },
+		{ "1,,2", NO_PID("1,,2", "") },
+		{ "7,2147483648", NO_PID("7,2147483648", "2147483648") },
+		{ "18446744073709551617", NO_PID("18446744073709551617", "18446744073709551617") },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++)
+		refuse_with(COMMAND_MONITOR, pids[i][1], ARGS("-p", pids[i][0]));
+	refuse_with(COMMAND_MONITOR, "schedwatt: option requires an argument -- 'p'\n", ARGS("-p"));
+	refuse_with(COMMAND_MONITOR, "schedwatt: --pid and --cgroup '/a' exclude each other; give one of them\n",
+		    ARGS("-p", "1", "--cgroup", "/a"));
+	refuse_with(COMMAND_MONITOR, "schedwatt: --pid and --cgroup '/a' exclude each other; give one of them\n",
+		    ARGS("--cgroup", "/a", "-p", "1"));
+	refuse_with(COMMAND_MONITOR, "schedwatt: --cgroup '' is no path; write it like /sys/fs/cgroup/system.slice\n",
+		    ARGS("--cgroup", ""));
+	refuse_with(COMMAND_MONITOR, "schedwatt: --cgroup '/b': a cgroup was given before; give one\n",
+		    ARGS("--cgroup", "/a", "--cgroup", "/b"));
+	refuse_with(COMMAND_MONITOR, "schedwatt: --scope 'session' is not known; use tree or process\n",
+		    ARGS("-p", "1", "--scope", "session"));
+	refuse_with(COMMAND_MONITOR, "schedwatt: --scope is about processes; add --pid PID[,PID...]\n",
+		    ARGS("--scope", "tree"));
+	refuse_with(COMMAND_MONITOR, "schedwatt: --scope is about processes; add --pid PID[,PID...]\n",
+		    ARGS("--scope", "process", "--cgroup", "/a"));
+	refuse_with(COMMAND_MONITOR, "schedwatt: --by 'user' is not known; use process, thread, cgroup or comm\n",
+		    ARGS("--by", "user"));
+	refuse_with(COMMAND_MONITOR,
+		    "schedwatt: monitor takes no argument '12'; -p PID names a process, and `schedwatt run -- COMMAND` "
+		    "accounts a command\n",
+		    ARGS("12"));
+}
+
+/* The targets are monitor's: run does not know them, nor take --cgroup for a short --cgroupfs. */
+static void test_run_has_no_target(void **state)
+{
+	(void)state;
+	refuse_with(COMMAND_RUN, "schedwatt: invalid option -- 'p'\n", ARGS("-p", "1", "true"));
+	refuse_with(COMMAND_RUN, "schedwatt: unrecognized option '--pid'\n", ARGS("--pid", "1", "true"));
+	refuse_with(COMMAND_RUN, "schedwatt: unrecognized option '--scope'\n", ARGS("--scope", "tree", "true"));
+	refuse_with(COMMAND_RUN, "schedwatt: unrecognized option '--cgroup'\n", ARGS("--cgroup", "/a", "true"));
+	refuse_with(COMMAND_RUN, "schedwatt: unrecognized option '--cgroup'\n", ARGS("--cgroup=/a", "true"));
+}
+
+static void test_pid_count(void **state)
+{
+	static char many[4096 * 5 + 8];
+	struct result r;
+	char *at = many;
+
+	(void)state;
+	for (int i = 0; i < 4096; i++)
+		at += sprintf(at, "%s%d", i ? "," : "", i + 1);
+	parse(&r, COMMAND_MONITOR, ARGS("-p", many, "-p", "4096"));
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.o.target.n_pids, 4096);
+	assert_int_equal(r.o.target.pids[4095], 4096);
+	options_free(&r.o);
+	refuse_with(COMMAND_MONITOR, "schedwatt: --pid: more than 4096 processes; --cgroup takes any number\n",
+		    ARGS("-p", many, "-p", "4097"));
 }
 
 static void test_refused_values(void **state)
@@ -226,7 +391,9 @@ int main(void)
 		cmocka_unit_test(test_defaults),       cmocka_unit_test(test_all),
 		cmocka_unit_test(test_command),        cmocka_unit_test(test_interval_without_energy),
 		cmocka_unit_test(test_refused_values), cmocka_unit_test(test_refused_lines),
-		cmocka_unit_test(test_baseline_count),
+		cmocka_unit_test(test_baseline_count), cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_groupings),      cmocka_unit_test(test_refused_targets),
+		cmocka_unit_test(test_run_has_no_target), cmocka_unit_test(test_pid_count),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
