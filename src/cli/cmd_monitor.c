@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: `schedwatt monitor`: when a recording of the whole host ends. Must not know: what records look like.
+ * Owns: `schedwatt monitor`: when a recording ends, and why. Must not know: what records look like.
  * Relies on: signalfd(2), ppoll(2): POLLERR on the writing end of a pipe tells that its reader has gone.
  */
 #include "commands.h"
@@ -55,18 +55,66 @@ static int wait_for(struct pollfd *fds, nfds_t n, uint64_t deadline)
 	return 0;
 }
 
-static void record(struct session *s, int signal_fd)
+/*
+ * What has become of the processes that were named, after a window: said once when they have ended and others of their
+ * trees live on, and when nothing is left. True in the second case.
+ */
+static bool target_ended(const struct session *s, bool *said)
+{
+	const struct sw_header *h = s->recording.header;
+	struct buf words = { 0 };
+
+	if (h->target != SW_TARGET_PIDS)
+		return false;
+	if (s->ended) {
+		target_ended_words(&words, h);
+		message_note(&words);
+	} else if (h->scope == SW_SCOPE_TREE && !s->pids_alive && !*said) {
+		target_left_words(&words, h);
+		message_note(&words);
+		*said = true;
+	}
+	return s->ended;
+}
+
+/* A duration of whole windows ends with a window. */
+static bool duration_is_over(const struct session *s)
 {
 	const struct options *o = s->options;
+
+	return o->duration_ns && !(o->duration_ns % (o->interval_ms * NS_PER_MS)) && s->recorded_ns >= o->duration_ns;
+}
+
+/* Why to end now, or NULL. *over: the last window is behind us; otherwise the current one is to be cut short. */
+static const char *reason_to_end(const struct session *s, const struct pollfd *fds, uint64_t deadline, bool *said,
+				 bool *over)
+{
+	*over = true;
+	if (target_ended(s, said))
+		return "target";
+	if (duration_is_over(s))
+		return "duration";
+	*over = false;
+	if (s->out.err || fds[2].revents)
+		return "output";
+	if (fds[1].revents)
+		return "signal";
+	return now_ns() >= deadline ? "duration" : NULL;
+}
+
+static void record(struct session *s, int signal_fd)
+{
 	struct pollfd fds[3] = {
 		{ .fd = sw_monitor_fd(s->monitor), .events = POLLIN },
 		{ .fd = signal_fd, .events = POLLIN },
 		{ .fd = s->out.pollable ? s->out.fd : -1, .events = 0 }, /* only POLLERR and POLLHUP */
 	};
-	uint64_t deadline = deadline_ns(o);
+	uint64_t deadline = deadline_ns(s->options);
+	bool said = false, over = false;
+	const char *end = s->out.err ? "output" : NULL;
 	int err;
 
-	while (!s->out.err) {
+	while (!end) {
 		err = wait_for(fds, 3, deadline);
 		if (err) {
 			message_error("cannot wait for the next window: %s", strerror(-err));
@@ -75,18 +123,16 @@ static void record(struct session *s, int signal_fd)
 		}
 		if (fds[0].revents && session_step(s))
 			return; /* no window can be read any more */
-		if (o->duration_ns && !(o->duration_ns % (o->interval_ms * NS_PER_MS)) &&
-		    s->recorded_ns >= o->duration_ns)
-			return;
-		if (fds[1].revents || fds[2].revents || now_ns() >= deadline)
-			break;
+		end = reason_to_end(s, fds, deadline, &said, &over);
 	}
-	session_finish(s);
+	session_ended_by(s, end);
+	if (!over)
+		session_finish(s);
 }
 
 static int monitor(struct session *s, int signal_fd)
 {
-	if (session_open(s, 0) || session_begin(s))
+	if (session_open(s, &s->options->target) || session_begin(s))
 		return EXIT_FAILED;
 	session_header(s);
 	record(s, signal_fd);

@@ -40,8 +40,10 @@ static void record(struct session *s, struct spawn *child)
 		if (err)
 			break;
 	}
-	if (!err)
+	if (!err) {
+		session_ended_by(s, "command");
 		session_finish(s);
+	}
 	spawn_wait(child);
 }
 
@@ -62,9 +64,11 @@ static int run_released(struct session *s, struct spawn *child)
 
 static int run_held(struct session *s, struct spawn *child, char *const argv[])
 {
+	int32_t pid = child->pid;
+	const struct target target = { .kind = SW_TARGET_PIDS, .pids = &pid, .n_pids = 1 };
 	int err, signal;
 
-	if (session_open(s, child->pid) || session_begin(s))
+	if (session_open(s, &target) || session_begin(s))
 		return EXIT_RUN_FAILED;
 	signal = spawn_asked_to_end(child);
 	if (signal)

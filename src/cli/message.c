@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the form of an error message. Must not know: the errors.
+ * Owns: the form of a message. Must not know: what is said.
  * Relies on: write(2); one call per message, so that lines of several processes do not mix.
  */
 #include "message.h"
@@ -12,16 +12,11 @@
 
 #include "format.h"
 
-void message_error(const char *format, ...)
+static void say(const char *text)
 {
 	struct buf b = { 0 };
-	char text[2048];
 	ssize_t written;
-	va_list ap;
 
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
 	buf_text(&b, "schedwatt: ");
 	format_plain(&b, text, UINT_MAX);
 	buf_text(&b, "\n");
@@ -31,4 +26,23 @@ void message_error(const char *format, ...)
 		(void)written;
 	}
 	buf_free(&b);
+}
+
+void message_error(const char *format, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	say(text);
+}
+
+void message_note(struct buf *words)
+{
+	buf_add(words, "", 1);
+	if (!words->err)
+		say(words->data);
+	buf_free(words);
 }

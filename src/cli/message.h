@@ -3,6 +3,8 @@
 #ifndef SW_CLI_MESSAGE_H
 #define SW_CLI_MESSAGE_H
 
+#include "buf.h"
+
 /* Exit statuses; `run` otherwise exits as its command does. */
 enum {
 	EXIT_DONE = 0,
@@ -16,5 +18,8 @@ enum {
 
 /* "schedwatt: " and one line, whatever bytes the values hold. It should say what failed, on what, and what to do. */
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Likewise what is no error but should be known. Frees the words. */
+void message_note(struct buf *words);
 
 #endif

@@ -21,16 +21,18 @@ int session_output(struct session *s, const struct options *o, bool always)
 	return output_open(&s->out, o->output ? o->output : "-");
 }
 
-int session_open(struct session *s, int32_t pid)
+int session_open(struct session *s, const struct target *target)
 {
 	struct sw_options lib;
 	char error[1024] = "";
 	int err;
 
 	options_to_library(s->options, &lib);
-	lib.target = pid ? SW_TARGET_PIDS : SW_TARGET_HOST;
-	lib.pids = pid ? &pid : NULL;
-	lib.n_pids = pid ? 1 : 0;
+	lib.target = target->kind;
+	lib.scope = target->scope;
+	lib.pids = target->pids;
+	lib.n_pids = target->n_pids;
+	lib.cgroup = target->cgroup;
 	lib.error = error;
 	lib.error_size = sizeof(error);
 	err = sw_monitor_open(&lib, &s->monitor);
@@ -44,9 +46,11 @@ int session_open(struct session *s, int32_t pid)
 		.host = uname(&s->names) == 0 ? s->names.nodename : NULL,
 		.slurm_job_id = getenv("SLURM_JOB_ID"),
 		.command = s->options->command,
+		.by = s->options->by,
 		.labels = s->options->labels,
 		.n_labels = s->options->n_labels,
 	};
+	s->pids_alive = (uint32_t)s->recording.header->n_pids;
 	return 0;
 }
 
@@ -56,6 +60,7 @@ static int monitor_failed(struct session *s, const char *what, int err)
 
 	message_error("%s: %s", what, words && words[0] ? words : strerror(-err));
 	s->failed = true;
+	s->recording.end = NULL;
 	return err;
 }
 
@@ -89,6 +94,8 @@ void session_header(struct session *s)
 static void take_report(struct session *s, const struct sw_report *report)
 {
 	s->recorded_ns = report->t_ns - s->recording.header->started_ns;
+	s->pids_alive = report->pids_alive;
+	s->ended = report->ended;
 	if (!has_records(s))
 		return;
 	s->sink->sample(&s->recording, report, &s->buf);
@@ -117,6 +124,11 @@ int session_finish(struct session *s)
 	if (r > 0)
 		take_report(s, report);
 	return 0;
+}
+
+void session_ended_by(struct session *s, const char *end)
+{
+	s->recording.end = end;
 }
 
 void session_summary(struct session *s, struct output *extra)

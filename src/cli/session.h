@@ -19,6 +19,8 @@ struct session {
 	struct recording recording;
 	struct utsname names;
 	uint64_t recorded_ns; /* up to the end of the last window */
+	uint32_t pids_alive;  /* of a target of pids, as the last window says */
+	bool ended;           /* likewise: no more time will come */
 	int stop_fd;          /* see output_write() */
 	bool failed;          /* the monitor has failed, which was said; out.err tells of the output */
 };
@@ -29,8 +31,8 @@ struct session {
  */
 int session_output(struct session *s, const struct options *o, bool always);
 
-/* Open the monitor on one process's tree, or with pid 0 on the whole host. 0 or -errno. */
-int session_open(struct session *s, int32_t pid);
+/* Open the monitor on `target`, which is not kept. 0 or -errno. */
+int session_open(struct session *s, const struct target *target);
 
 /* Set the first boundary. 0 or -errno. */
 int session_begin(struct session *s);
@@ -41,6 +43,9 @@ void session_header(struct session *s);
 /* Close and write the window that is due; finish: the current one, ahead of its time. 0, or -errno of the monitor. */
 int session_step(struct session *s);
 int session_finish(struct session *s);
+
+/* Why the recording ended, as the summary says it: "duration", "signal", "target", "output" or "command". */
+void session_ended_by(struct session *s, const char *end);
 
 /* Write the summary to the records; then, unless `extra` is NULL, as text to `extra`. */
 void session_summary(struct session *s, struct output *extra);

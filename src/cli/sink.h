@@ -22,6 +22,8 @@ struct recording {
 	const char *host;         /* nodename, or NULL */
 	const char *slurm_job_id; /* or NULL */
 	char *const *command;     /* run: its argument vector, NULL at the end; otherwise NULL */
+	uint32_t by;              /* --by, one of enum sw_by: what text is about; 0 where it was left to us */
+	const char *end;          /* in the summary: why the recording ended; NULL where it failed */
 	const struct label *labels;
 	size_t n_labels;
 };
