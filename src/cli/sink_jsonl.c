@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the records of schema schedwatt/1, their fields and the order of them. Must not know: where they are written,
- * or how a number came about. Relies on: README, "Records"; a field that is not known is null, and one that cannot be
- * filled yet is left out, which readers allow for.
+ * Owns: the records of schema schedwatt/1, their fields and the order of them (rows are jsonl_rows.c's). Must not know:
+ * where they are written, or how a number came about. Relies on: README, "Use"; a field that is not known is null, and
+ * one that cannot be filled yet is left out, which readers allow for.
  */
 #include "sink.h"
 
 #include "json.h"
+#include "jsonl_rows.h"
 
 static void add_refusals(int *err, struct json_object *in, const char *key, const char *what,
 			 const struct sw_refusal *refusals, size_t n)
@@ -23,14 +24,22 @@ static void add_refusals(int *err, struct json_object *in, const char *key, cons
 
 static void add_target(int *err, struct json_object *in, const struct sw_header *h)
 {
+	static const char *const kinds[] = {
+		[SW_TARGET_HOST] = "host",
+		[SW_TARGET_PIDS] = "pids",
+		[SW_TARGET_CGROUP] = "cgroup",
+	};
 	struct json_object *target = record_object(err, in, "target"), *pids;
 
-	record_text(err, target, "kind", h->target == SW_TARGET_HOST ? "host" : "pids");
+	record_text(err, target, "kind", h->target <= SW_TARGET_CGROUP ? kinds[h->target] : NULL);
+	if (h->target == SW_TARGET_CGROUP)
+		record_text(err, target, "path", h->cgroup);
 	if (h->target != SW_TARGET_PIDS)
 		return;
 	pids = record_array(err, target, "pids");
 	for (size_t i = 0; i < h->n_pids; i++)
 		record_int(err, pids, NULL, h->pids[i]);
+	record_text(err, target, "scope", h->scope == SW_SCOPE_PROCESS ? "process" : "tree");
 }
 
 static void add_zones(int *err, struct json_object *in, const struct sw_header *h)
@@ -120,35 +129,10 @@ static void add_lost(int *err, struct json_object *in, const uint64_t *lost_by_k
 		record_uint(err, kinds, sw_lost_name(kind), lost_by_kind_ns[kind]);
 }
 
-static void add_by_domain(int *err, struct json_object *in, const uint64_t *oncpu_by_domain_ns, uint32_t domains)
+/* A library that groups nothing lists processes. */
+static bool lists(const struct sw_header *h, uint32_t by)
 {
-	struct json_object *list;
-
-	if (domains < 2 || !oncpu_by_domain_ns)
-		return;
-	list = record_array(err, in, "oncpu_ns_by_domain");
-	for (uint32_t i = 0; i < domains; i++)
-		record_uint(err, list, NULL, oncpu_by_domain_ns[i]);
-}
-
-static void add_processes(int *err, struct json_object *in, const struct sw_header *h,
-			  const struct sw_process *processes, size_t n)
-{
-	struct json_object *list = record_array(err, in, "processes");
-
-	for (size_t i = 0; i < n; i++) {
-		const struct sw_process *p = &processes[i];
-		struct json_object *process = record_object(err, list, NULL);
-
-		record_int(err, process, "pid", p->pid);
-		record_uint(err, process, "start_boottime_ns", p->start_boottime_ns);
-		record_int(err, process, "ppid", p->ppid);
-		record_text(err, process, "comm", p->comm);
-		record_uint(err, process, "oncpu_ns", p->oncpu_ns);
-		add_by_domain(err, process, p->oncpu_by_domain_ns, h->domains);
-		record_joules(err, process, "joules", p->nj);
-		record_bool(err, process, "exited", p->exited);
-	}
+	return (h->by ? h->by : SW_BY_PROCESS) & by;
 }
 
 static void add_domains(int *err, struct json_object *in, const struct sw_report *r)
@@ -205,7 +189,14 @@ static void jsonl_sample(const struct recording *rec, const struct sw_report *r,
 		if (r->flags & UINT32_C(1) << bit)
 			record_text(&err, nested, NULL, sw_flag_name(bit));
 	}
-	add_processes(&err, record, h, r->processes, r->n_processes);
+	if (lists(h, SW_BY_PROCESS))
+		jsonl_processes(&err, record, h, r->processes, r->n_processes, false);
+	if (lists(h, SW_BY_THREAD))
+		jsonl_threads(&err, record, h, r->threads, r->n_threads);
+	if (lists(h, SW_BY_CGROUP))
+		jsonl_cgroups(&err, record, r->cgroups, r->n_cgroups);
+	if (lists(h, SW_BY_COMM))
+		jsonl_comms(&err, record, r->comms, r->n_comms);
 	record_finish(err, record, out);
 }
 
@@ -235,6 +226,7 @@ static void jsonl_summary(const struct recording *rec, const struct sw_summary *
 	nested = record_object(&err, record, "policies");
 	for (uint32_t i = 0; i < SW_POLICIES; i++)
 		add_parts(&err, record_object(&err, nested, sw_policy_name(i)), &s->energy[i]);
+	record_text(&err, record, "end", rec->end);
 	record_udecimal(&err, record, "duration_s", s->duration_ns, 9);
 	record_uint(&err, record, "samples", s->samples);
 	record_uint(&err, record, "windows_without_energy", s->windows_without_energy);
@@ -251,16 +243,16 @@ static void jsonl_summary(const struct recording *rec, const struct sw_summary *
 	record_uint(&err, record, "processes_seen", s->processes_seen);
 	record_uint(&err, record, "processes_alive", s->processes_alive);
 	record_uint(&err, record, "processes_folded", s->processes_folded);
-	add_processes(&err, record, h, s->processes, s->n_processes);
-	nested = record_array(&err, record, "comms");
-	for (size_t i = 0; i < s->n_comms; i++) {
-		struct json_object *comm = record_object(&err, nested, NULL);
-
-		record_text(&err, comm, "comm", s->comms[i].comm);
-		record_uint(&err, comm, "processes", s->comms[i].processes);
-		record_uint(&err, comm, "oncpu_ns", s->comms[i].oncpu_ns);
-		record_joules(&err, comm, "joules", s->comms[i].nj);
+	jsonl_processes(&err, record, h, s->processes, s->n_processes, true);
+	if (lists(h, SW_BY_THREAD)) {
+		record_uint(&err, record, "threads_folded", s->threads_folded);
+		jsonl_threads(&err, record, h, s->threads, s->n_threads);
 	}
+	if (lists(h, SW_BY_CGROUP)) {
+		record_uint(&err, record, "cgroups_folded", s->cgroups_folded);
+		jsonl_cgroups(&err, record, s->cgroups, s->n_cgroups);
+	}
+	jsonl_comms(&err, record, s->comms, s->n_comms);
 	record_finish(err, record, out);
 }
 

@@ -28,6 +28,7 @@ static const struct sw_header fixture_header = {
 	.domains = 2,
 	.interval_ms = 200,
 	.target = SW_TARGET_PIDS,
+	.by = SW_BY_PROCESS,
 	.pids = fixture_pids,
 	.n_pids = 1,
 	.backend = "ebpf",
@@ -59,6 +60,49 @@ static const struct sw_process fixture_processes[] = {
 	{ .pid = 7, .ppid = 2, .comm = "", .oncpu_ns = 1000000, .nj = SW_ABSENT,
 	  .oncpu_by_domain_ns = fixture_by_domain_ns },
 };
+
+/* As seen from another pid namespace, with every way to end. Wait statuses as of waitpid(2). */
+static const struct sw_process fixture_family[] = {
+	{
+		.host_pid = 4000077,
+		.host_ppid = 1,
+		.comm = "inner",
+		.cmdline = "a\\ b '' x\\n\xff",
+		.cmdline_new = 1,
+		.cgroup = "/a/b\xff",
+		.oncpu_ns = 90000000,
+		.nj = 2500000000,
+		.exited = 1,
+		.exit_known = 1,
+		.exit_code = 0x80 | 11,
+	},
+	{ .pid = 5, .host_pid = 105, .ppid = 4, .host_ppid = 104, .comm = "kworker/0:1", .cgroup = "/",
+	  .oncpu_ns = 50000000, .nj = 500000000, .kernel_thread = 1 },
+	{ .pid = 6, .host_pid = 6, .ppid = 1, .host_ppid = 1, .comm = "six",
+	  .cmdline = "/usr/bin/six --with an-argument --and another-one\xe2\x80\xa6",
+	  .oncpu_ns = 30000000, .nj = 0, .exited = 1, .exit_known = 1, .exit_code = 3 << 8 },
+	{ .pid = 7, .host_pid = 7, .ppid = 1, .host_ppid = 1, .comm = "seven", .cmdline_new = 1,
+	  .oncpu_ns = 2000000, .nj = SW_ABSENT, .exited = 1, .exit_known = 1, .exit_code = 9 },
+};
+enum { FIXTURE_FAMILY = 4 };
+
+static const struct sw_thread fixture_threads[] = {
+	{ .host_pid = 4000077, .host_tid = 4000078, .start_boottime_ns = UINT64_MAX, .comm = "work\x1b",
+	  .process_comm = "inner", .oncpu_ns = 90000000, .oncpu_by_domain_ns = fixture_by_domain_ns, .nj = 2500000000, .exited = 1 },
+	{ .pid = 5, .host_pid = 105, .tid = 5, .host_tid = 105, .comm = "kworker/0:1", .process_comm = "kworker/0:1",
+	  .oncpu_ns = 50000000, .nj = SW_ABSENT, .kernel_thread = 1 },
+};
+enum { FIXTURE_THREADS = 2 };
+
+/* In order of path; the last was gone before its path could be read. */
+static const struct sw_cgroup fixture_cgroups[] = {
+	{ .id = 1, .path = "/", .oncpu_ns = 1000000, .subtree_oncpu_ns = 181000000, .nj = 1, .subtree_nj = 3000000001 },
+	{ .id = 20, .path = "/a", .oncpu_ns = 0, .subtree_oncpu_ns = 150000000, .nj = 0, .subtree_nj = 2500000000 },
+	{ .id = 21, .path = "/a/b\xff", .oncpu_ns = 150000000, .subtree_oncpu_ns = 150000000, .nj = 2500000000,
+	  .subtree_nj = 2500000000 },
+	{ .id = UINT64_MAX, .oncpu_ns = 30000000, .subtree_oncpu_ns = 30000000, .nj = SW_ABSENT, .subtree_nj = SW_ABSENT },
+};
+enum { FIXTURE_CGROUPS = 4 };
 
 static const struct sw_domain fixture_domains[] = {
 	{ .busy_ns = 10, .idle_ns = 20, .lost_ns = 30, .nj = 1000000000 },
@@ -95,6 +139,19 @@ static const struct sw_comm fixture_comms[] = {
 	{ .comm = "cc1", .processes = 12, .oncpu_ns = 1500000000, .nj = 6000000000 },
 	{ .comm = "m\nk\xc3\xa9", .processes = UINT64_MAX, .oncpu_ns = 1, .nj = SW_ABSENT },
 };
+
+/* All rows above in one window. */
+static inline void fixture_rows(struct sw_report *r)
+{
+	r->processes = fixture_family;
+	r->n_processes = FIXTURE_FAMILY;
+	r->threads = fixture_threads;
+	r->n_threads = FIXTURE_THREADS;
+	r->cgroups = fixture_cgroups;
+	r->n_cgroups = FIXTURE_CGROUPS;
+	r->comms = fixture_comms;
+	r->n_comms = 2;
+}
 
 #define FIXTURE_NOTHING { SW_ABSENT, SW_ABSENT, SW_ABSENT, SW_ABSENT, SW_ABSENT }
 
@@ -134,6 +191,7 @@ static const struct recording fixture_recording = {
 	.command = fixture_command,
 	.labels = fixture_labels,
 	.n_labels = 2,
+	.end = "command",
 };
 
 #endif

@@ -174,7 +174,7 @@ static const char golden_header[] =
 	"{\"type\":\"header\",\"schema\":\"schedwatt/1\",\"version\":\"0.1.0\","
 	"\"started_at\":\"2023-11-14T22:13:20.000000001Z\",\"started_ns\":18446744073709551615,\"host\":\"box\","
 	"\"kernel\":\"6.1.0\",\"cpu_model\":null,\"cpus\":4,\"packages\":2,\"domains\":2,"
-	"\"target\":{\"kind\":\"pids\",\"pids\":[4242]},\"interval_ms\":200,"
+	"\"target\":{\"kind\":\"pids\",\"pids\":[4242],\"scope\":\"tree\"},\"interval_ms\":200,"
 	"\"attribution_backend\":\"ebpf\",\"attribution_quality\":\"exact\","
 	"\"energy_source\":\"powercap\",\"energy_quality\":\"measured\",\"hook\":\"tp_btf\",\"slots\":16384,"
 	"\"backend_refusals\":[],\"energy_refusals\":[],\"zones\":["
@@ -193,8 +193,9 @@ static const char golden_header[] =
 
 #define GOLDEN_PROCESS                                                                                       \
 	"{\"pid\":4242,\"start_boottime_ns\":18446744073709551615,\"ppid\":1,"                               \
-	"\"comm\":\"a\\\"b\\\\\\u001b\xef\xbf\xbd\",\"oncpu_ns\":150000000,"                                 \
-	"\"oncpu_ns_by_domain\":[1,18446744073709551614],\"joules\":1.234567891,\"exited\":true}"
+	"\"comm\":\"a\\\"b\\\\\\u001b\xef\xbf\xbd\",\"cgroup\":null,\"oncpu_ns\":150000000,"                 \
+	"\"oncpu_ns_by_domain\":[1,18446744073709551614],\"joules\":1.234567891,\"exited\":true,"        \
+	"\"exit_status\":null,\"exit_signal\":null}"
 
 static const char golden_sample[] =
 	"{\"type\":\"sample\",\"seq\":7,\"t_ns\":18446744073709551615,"
@@ -208,7 +209,7 @@ static const char golden_sample[] =
 	"\"domains\":[{\"busy_ns\":10,\"idle_ns\":20,\"lost_ns\":30,\"joules\":1},"
 	"{\"busy_ns\":40,\"idle_ns\":50,\"lost_ns\":0,\"joules\":null}],"
 	"\"window_flags\":[\"late\",\"no_energy\"],\"processes\":[" GOLDEN_PROCESS ","
-	"{\"pid\":7,\"start_boottime_ns\":0,\"ppid\":2,\"comm\":\"\",\"oncpu_ns\":1000000,"
+	"{\"pid\":7,\"start_boottime_ns\":0,\"ppid\":2,\"comm\":\"\",\"cgroup\":null,\"oncpu_ns\":1000000,"
 	"\"oncpu_ns_by_domain\":[1,18446744073709551614],\"joules\":null,\"exited\":false}]}\n";
 
 static const char golden_summary[] =
@@ -218,7 +219,8 @@ static const char golden_summary[] =
 	"\"policies\":{\"busy\":{\"proc_attributed_joules\":8,\"other_joules\":2,\"idle_joules\":0,"
 	"\"unattributed_joules\":0},\"capacity\":{\"proc_attributed_joules\":5.000000001,\"other_joules\":1,"
 	"\"idle_joules\":3.999999999,\"unattributed_joules\":0},\"marginal\":{\"proc_attributed_joules\":null,"
-	"\"other_joules\":null,\"idle_joules\":null,\"unattributed_joules\":null}},\"duration_s\":2.5,\"samples\":13,"
+	"\"other_joules\":null,\"idle_joules\":null,\"unattributed_joules\":null}},\"end\":\"command\","
+	"\"duration_s\":2.5,\"samples\":13,"
 	"\"windows_without_energy\":1,\"windows_flagged\":{\"late\":1,\"short\":0,\"partial\":0,\"no_energy\":2,"
 	"\"suspend\":0,\"members\":0,\"unverified\":0},\"proc_oncpu_ns\":3000000000,\"other_oncpu_ns\":500000000,"
 	"\"idle_ns\":6499998000,\"lost_ns\":2000,\"lost_by_kind_ns\":{\"slots\":0,\"missed\":1500,\"other\":500},"
@@ -286,6 +288,144 @@ static void test_records_without_energy(void **state)
 	buf_free(&b);
 }
 
+/* Ids as the reader sees them and the kernel's where they differ; every way to end; command lines when they are new. */
+#define GOLDEN_FAMILY(inner, six, seven)                                                                     \
+	"\"processes\":[{\"pid\":null,\"host_pid\":4000077,\"start_boottime_ns\":0,\"ppid\":null,"              \
+	"\"host_ppid\":1,\"comm\":\"inner\",\"cgroup\":\"/a/b\xef\xbf\xbd\"," inner                            \
+	"\"oncpu_ns\":90000000,\"joules\":2.5,\"exited\":true,\"exit_signal\":11,\"core_dumped\":true},"        \
+	"{\"pid\":5,\"host_pid\":105,\"start_boottime_ns\":0,\"ppid\":4,\"host_ppid\":104,"                     \
+	"\"comm\":\"kworker/0:1\",\"kernel_thread\":true,\"cgroup\":\"/\",\"oncpu_ns\":50000000,"               \
+	"\"joules\":0.5,\"exited\":false},"                                                                  \
+	"{\"pid\":6,\"start_boottime_ns\":0,\"ppid\":1,\"comm\":\"six\",\"cgroup\":null," six                  \
+	"\"oncpu_ns\":30000000,\"joules\":0,\"exited\":true,\"exit_status\":3},"                              \
+	"{\"pid\":7,\"start_boottime_ns\":0,\"ppid\":1,\"comm\":\"seven\",\"cgroup\":null," seven              \
+	"\"oncpu_ns\":2000000,\"joules\":null,\"exited\":true,\"exit_signal\":9}]"
+
+#define GOLDEN_INNER "\"cmdline\":\"a\\\\ b '' x\\\\n\xef\xbf\xbd\","
+#define GOLDEN_SIX   "\"cmdline\":\"/usr/bin/six --with an-argument --and another-one\xe2\x80\xa6\","
+
+#define GOLDEN_THREADS                                                                                      \
+	"\"threads\":[{\"pid\":null,\"host_pid\":4000077,\"tid\":null,\"host_tid\":4000078,"                   \
+	"\"start_boottime_ns\":18446744073709551615,\"comm\":\"work\\u001b\",\"process_comm\":\"inner\","      \
+	"\"oncpu_ns\":90000000,\"oncpu_ns_by_domain\":[1,18446744073709551614],\"joules\":2.5,"              \
+	"\"exited\":true},"                                                                                 \
+	"{\"pid\":5,\"host_pid\":105,\"tid\":5,\"host_tid\":105,\"start_boottime_ns\":0,"                      \
+	"\"comm\":\"kworker/0:1\",\"process_comm\":\"kworker/0:1\",\"kernel_thread\":true,"                   \
+	"\"oncpu_ns\":50000000,\"joules\":null,\"exited\":false}]"
+
+#define GOLDEN_CGROUPS                                                                                      \
+	"\"cgroups\":[{\"path\":\"/\",\"id\":1,\"oncpu_ns\":1000000,\"subtree_oncpu_ns\":181000000,"            \
+	"\"joules\":0.000000001,\"subtree_joules\":3.000000001},"                                            \
+	"{\"path\":\"/a\",\"id\":20,\"oncpu_ns\":0,\"subtree_oncpu_ns\":150000000,\"joules\":0,"               \
+	"\"subtree_joules\":2.5},"                                                                           \
+	"{\"path\":\"/a/b\xef\xbf\xbd\",\"id\":21,\"oncpu_ns\":150000000,\"subtree_oncpu_ns\":150000000,"     \
+	"\"joules\":2.5,\"subtree_joules\":2.5},"                                                            \
+	"{\"path\":null,\"id\":18446744073709551615,\"oncpu_ns\":30000000,\"subtree_oncpu_ns\":30000000,"    \
+	"\"joules\":null,\"subtree_joules\":null}]"
+
+#define GOLDEN_COMMS                                                                                        \
+	"\"comms\":[{\"comm\":\"cc1\",\"processes\":12,\"oncpu_ns\":1500000000,\"joules\":6},"                 \
+	"{\"comm\":\"m\\nk\xc3\xa9\",\"processes\":18446744073709551615,\"oncpu_ns\":1,\"joules\":null}]"
+
+/* The record's end, from the first of its lists of rows on. */
+static void expect_tail(struct buf *b, const char *after, const char *golden)
+{
+	const char *at;
+
+	buf_add(b, "", 1);
+	assert_int_equal(b->err, 0);
+	at = strstr(b->data, after);
+	assert_non_null(at);
+	assert_string_equal(at + strlen(after), golden);
+	buf_clear(b);
+}
+
+/* Each grouping by itself has its list and no other; all together have all. */
+static void test_groupings(void **state)
+{
+	static const struct {
+		uint32_t by;
+		const char *golden;
+	} cases[] = {
+		{ SW_BY_PROCESS, GOLDEN_FAMILY(GOLDEN_INNER, "", "\"cmdline\":null,") "}\n" },
+		{ SW_BY_THREAD, GOLDEN_THREADS "}\n" },
+		{ SW_BY_CGROUP, GOLDEN_CGROUPS "}\n" },
+		{ SW_BY_COMM, GOLDEN_COMMS "}\n" },
+		{ SW_BY_PROCESS | SW_BY_THREAD | SW_BY_CGROUP | SW_BY_COMM,
+		  GOLDEN_FAMILY(GOLDEN_INNER, "", "\"cmdline\":null,") "," GOLDEN_THREADS "," GOLDEN_CGROUPS "," GOLDEN_COMMS
+		  "}\n" },
+	};
+	struct sw_header h = fixture_header;
+	struct recording rec = { .header = &h };
+	struct sw_report r = fixture_report;
+	struct buf b = { 0 };
+
+	(void)state;
+	fixture_rows(&r);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		h.by = cases[i].by;
+		sink_jsonl.sample(&rec, &r, &b);
+		expect_tail(&b, "\"window_flags\":[\"late\",\"no_energy\"],", cases[i].golden);
+	}
+	buf_free(&b);
+}
+
+/* Processes and commands always, threads and cgroups on request; and every command line that is known. */
+static void test_summary_groupings(void **state)
+{
+	struct sw_header h = fixture_header;
+	struct recording rec = { .header = &h };
+	struct sw_summary s = fixture_summary;
+	struct buf b = { 0 };
+
+	(void)state;
+	s.processes = fixture_family;
+	s.n_processes = FIXTURE_FAMILY;
+	s.threads = fixture_threads;
+	s.n_threads = FIXTURE_THREADS;
+	s.threads_folded = 3;
+	s.cgroups = fixture_cgroups;
+	s.n_cgroups = FIXTURE_CGROUPS;
+	s.cgroups_folded = UINT64_MAX;
+	h.by = SW_BY_THREAD | SW_BY_CGROUP;
+	sink_jsonl.summary(&rec, &s, &b);
+	expect_tail(&b, "\"processes_folded\":2,",
+		    GOLDEN_FAMILY(GOLDEN_INNER, GOLDEN_SIX, "") ",\"threads_folded\":3," GOLDEN_THREADS
+		    ",\"cgroups_folded\":18446744073709551615," GOLDEN_CGROUPS "," GOLDEN_COMMS "}\n");
+	h.by = SW_BY_COMM;
+	sink_jsonl.summary(&rec, &s, &b);
+	expect_tail(&b, "\"processes_folded\":2,", GOLDEN_FAMILY(GOLDEN_INNER, GOLDEN_SIX, "") "," GOLDEN_COMMS "}\n");
+	buf_free(&b);
+}
+
+static void test_targets(void **state)
+{
+	static const int32_t pids[] = { 1, INT32_MAX };
+	struct sw_header h = fixture_header;
+	struct recording rec = { .header = &h };
+	struct buf b = { 0 };
+
+	(void)state;
+	h.pids = pids;
+	h.n_pids = 2;
+	h.scope = SW_SCOPE_PROCESS;
+	sink_jsonl.header(&rec, &b);
+	buf_add(&b, "", 1);
+	assert_non_null(strstr(b.data, "\"target\":{\"kind\":\"pids\",\"pids\":[1,2147483647],\"scope\":\"process\"},"));
+	buf_clear(&b);
+	h.target = SW_TARGET_CGROUP;
+	h.cgroup = "/a\"\xff";
+	sink_jsonl.header(&rec, &b);
+	buf_add(&b, "", 1);
+	assert_non_null(strstr(b.data, "\"target\":{\"kind\":\"cgroup\",\"path\":\"/a\\\"\xef\xbf\xbd\"},"));
+	buf_clear(&b);
+	/* A recording that failed has no such reason to end. */
+	sink_jsonl.summary(&rec, &fixture_summary, &b);
+	buf_add(&b, "", 1);
+	assert_non_null(strstr(b.data, ",\"end\":null,"));
+	buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +434,8 @@ int main(void)
 		cmocka_unit_test(test_utf8),         cmocka_unit_test(test_values),
 		cmocka_unit_test(test_failed_record), cmocka_unit_test(test_records),
 		cmocka_unit_test(test_records_without_energy),
+		cmocka_unit_test(test_groupings),    cmocka_unit_test(test_summary_groupings),
+		cmocka_unit_test(test_targets),
 	};
 
 	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
