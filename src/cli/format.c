@@ -192,6 +192,24 @@ unsigned format_plain(struct buf *out, const char *bytes, unsigned columns)
 	return done;
 }
 
+unsigned format_tail(struct buf *out, const char *bytes, unsigned columns)
+{
+	size_t len = strlen(bytes);
+	unsigned all = count_columns(bytes);
+
+	if (all <= columns || !columns)
+		return format_plain(out, bytes, columns);
+	for (unsigned skip = all - columns + 1; skip; skip--) {
+		size_t n = utf8_length((const unsigned char *)bytes, len);
+
+		n = n ? n : 1;
+		bytes += n;
+		len -= n;
+	}
+	buf_text(out, ELLIPSIS);
+	return 1 + format_plain(out, bytes, columns - 1);
+}
+
 void format_left(struct buf *out, const char *text, unsigned columns)
 {
 	unsigned done = format_plain(out, text, columns);

@@ -36,6 +36,9 @@ void format_utf8(struct buf *out, const char *bytes, size_t len);
  */
 unsigned format_plain(struct buf *out, const char *bytes, unsigned columns);
 
+/* Likewise, but what is cut off is the beginning. */
+unsigned format_tail(struct buf *out, const char *bytes, unsigned columns);
+
 /* format_plain(), then blanks up to `columns`. */
 void format_left(struct buf *out, const char *text, unsigned columns);
 

@@ -7,11 +7,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "cli/format.h"
+#include "cli/target.h"
 #include "cli_fixture.h"
 
 #define BAD "\xef\xbf\xbd"
@@ -164,7 +166,7 @@ static void test_modelled(void **state)
 	sink_text.summary(&rec, &fixture_summary, &b);
 	expect(&b,
 	       "\n"
-	       " schedwatt monitor: this machine\n"
+	       " schedwatt monitor: process 4242 and its descendants\n"
 	       "\n"
 	       "         ~8.000000 J " PM "0.050000         processes, policy busy\n"
 	       "         ~3.200000 W " PM "0.020000         processes, mean power\n"
@@ -198,6 +200,7 @@ static void test_summary_without_energy(void **state)
 	struct buf b = { 0 };
 
 	(void)state;
+	h.target = SW_TARGET_HOST;
 	h.energy_source = "none";
 	h.energy_quality = NULL;
 	h.n_zones = 0;
@@ -219,12 +222,220 @@ static void test_summary_without_energy(void **state)
 	buf_free(&b);
 }
 
+/* What the line of a window names is what --by asks for. */
+static void test_busiest(void **state)
+{
+#define LINE "22:13:20.200          12.00           2.400   25.0    0.002  -    "
+	static const struct {
+		uint32_t by;
+		const char *golden;
+	} cases[] = {
+		{ 0, LINE "  inner 45.0  [kworker/0:1] 25.0\n" },
+		{ SW_BY_PROCESS, LINE "  inner 45.0  [kworker/0:1] 25.0\n" },
+		{ SW_BY_THREAD, LINE "  work?/host:4000078 45.0\n" },
+		{ SW_BY_CGROUP, LINE "  b" BAD " 75.0  (removed) 15.0  / 0.5\n" },
+		{ SW_BY_COMM, LINE "  cc1 750.0  m?k\xc3\xa9 0.0\n" },
+	};
+	struct recording rec = { .header = &fixture_header };
+	struct sw_report r = fixture_report;
+	struct buf b = { 0 };
+
+	(void)state;
+	fixture_rows(&r);
+	r.flags = 0;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		rec.by = cases[i].by;
+		sink_text.sample(&rec, &r, &b);
+		expect(&b, cases[i].golden);
+	}
+	buf_free(&b);
+}
+
+/* The tables of the summary: what stands between the numbers and the windows. */
+static void expect_tables(struct buf *b, const struct recording *rec, const struct sw_summary *s, const char *golden)
+{
+	static const char before[] = "processes seen, 1 still running\n";
+	char *at, *end;
+
+	sink_text.summary(rec, s, b);
+	buf_add(b, "", 1);
+	assert_int_equal(b->err, 0);
+	check_lines(b->data);
+	at = strstr(b->data, before);
+	assert_non_null(at);
+	at += strlen(before);
+	end = strstr(at, "\n lost ");
+	assert_non_null(end);
+	*end = '\0';
+	assert_string_equal(at, golden);
+	buf_clear(b);
+}
+
+#define TABLE_THREADS                                                          \
+	"\n"                                                                   \
+	"            joules             CPU s          tid          pid  thread\n" \
+	"          2.500000          0.090000 host:4000078 host:4000077  work?\n" \
+	"                 -          0.050000            5            5  [kworker/0:1]\n"
+
+#define TABLE_COMMS                                                       \
+	"\n"                                                              \
+	"            joules             CPU s  processes  command\n"      \
+	"          6.000000          1.500000         12  cc1\n"          \
+	"                 -          0.000000 18446744073709551615  m?k\xc3\xa9\n"
+
+static void test_tables(void **state)
+{
+	struct sw_header h = fixture_header;
+	struct recording rec = { .header = &h };
+	struct sw_summary s = fixture_summary;
+	struct buf b = { 0 };
+
+	(void)state;
+	s.processes = fixture_family;
+	s.n_processes = FIXTURE_FAMILY;
+	s.threads = fixture_threads;
+	s.n_threads = FIXTURE_THREADS;
+	s.cgroups = fixture_cgroups;
+	s.n_cgroups = FIXTURE_CGROUPS;
+	expect_tables(&b, &rec, &s, TABLE_COMMS);
+	rec.by = SW_BY_COMM;
+	expect_tables(&b, &rec, &s, TABLE_COMMS);
+	h.by |= SW_BY_THREAD;
+	expect_tables(&b, &rec, &s, TABLE_COMMS TABLE_THREADS);
+	rec.by = SW_BY_THREAD;
+	expect_tables(&b, &rec, &s, TABLE_THREADS);
+	s.threads_folded = 4;
+	expect_tables(&b, &rec, &s, TABLE_THREADS
+		      "                                                                and 4 more\n");
+	h.by = rec.by = SW_BY_PROCESS;
+	expect_tables(&b, &rec, &s,
+		      "\n"
+		      "            joules             CPU s          pid  command            command line\n"
+		      "          2.500000          0.090000 host:4000077  inner              a\\ b '' x\\n" BAD "\n"
+		      "          0.500000          0.050000            5  [kworker/0:1]\n"
+		      "          0.000000          0.030000            6  six                "
+		      "/usr/bin/six --with an-argume\xe2\x80\xa6\n"
+		      "                 -          0.002000            7  seven\n"
+		      "                                                   and 2 more\n");
+	h.by = rec.by = SW_BY_CGROUP;
+	expect_tables(&b, &rec, &s,
+		      "\n"
+		      "      own CPU s  subtree CPU s subtree joules  cgroup\n"
+		      "       0.001000       0.181000       3.000000  /\n"
+		      "       0.000000       0.150000       2.500000  /a\n"
+		      "       0.150000       0.150000       2.500000  /a/b" BAD "\n"
+		      "       0.030000       0.030000              -  (removed)\n");
+	s.n_cgroups = 0;
+	expect_tables(&b, &rec, &s, "");
+	buf_free(&b);
+}
+
+/* Of many cgroups, 20 with what they lie in: 30 of equal time give way from the end, the busy one after them does not. */
+static void test_many_cgroups(void **state)
+{
+	struct sw_cgroup rows[33] = { { .path = "/", .subtree_oncpu_ns = 40000000000, .subtree_nj = 1 } };
+	char paths[33][80], golden[4096], *at = golden;
+	struct recording rec = { .header = &fixture_header, .by = SW_BY_CGROUP };
+	struct sw_summary s = fixture_summary;
+	struct buf b = { 0 };
+
+	(void)state;
+	for (int i = 1; i < 33; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "/%031d", i);
+		rows[i] = (struct sw_cgroup){ .path = paths[i], .oncpu_ns = 1000, .subtree_oncpu_ns = 1000000000 };
+	}
+	rows[31].subtree_oncpu_ns = 10000000000;
+	snprintf(paths[32], sizeof(paths[32]), "/%031d/%031d", 31, 32); /* its end is what is shown */
+	rows[32].subtree_oncpu_ns = 9000000000;
+	s.cgroups = rows;
+	s.n_cgroups = 33;
+	s.cgroups_folded = 1;
+	at += sprintf(at, "\n      own CPU s  subtree CPU s subtree joules  cgroup\n"
+			  "       0.000000      40.000000       0.000000  /\n");
+	for (int i = 1; i <= 17; i++)
+		at += sprintf(at, "       0.000001       1.000000       0.000000  /%031d\n", i);
+	at += sprintf(at, "       0.000001      10.000000       0.000000  /%031d\n", 31);
+	at += sprintf(at, "       0.000001       9.000000       0.000000  \xe2\x80\xa6%020d/%031d\n", 31, 32);
+	sprintf(at, "                                               and 14 more\n");
+	expect_tables(&b, &rec, &s, golden);
+	buf_free(&b);
+}
+
+static void test_tail(void **state)
+{
+	struct buf b = { 0 };
+
+	(void)state;
+	assert_int_equal(format_tail(&b, "/ab/\x1b" "d", 6), 6);
+	buf_text(&b, "\n");
+	expect(&b, "/ab/?d\n");
+	assert_int_equal(format_tail(&b, "/\xc3\xa9\xff\xc3\xa9" "bc", 4), 4);
+	buf_text(&b, "\n");
+	expect(&b, "\xe2\x80\xa6\xc3\xa9" "bc\n");
+	assert_int_equal(format_tail(&b, "abc", 1), 1);
+	buf_text(&b, "\n");
+	expect(&b, "\xe2\x80\xa6\n");
+	buf_free(&b);
+}
+
+static void test_target_words(void **state)
+{
+	static const int32_t pids[] = { 1, 22, 333, 4444, 55555, 666666 };
+	static const struct {
+		uint32_t target, scope, n_pids;
+		const char *words, *left, *ended;
+	} cases[] = {
+		{ SW_TARGET_HOST, 0, 0, "this machine", NULL, NULL },
+		{ SW_TARGET_CGROUP, 0, 0, "cgroup /a/b", NULL, NULL },
+		{ SW_TARGET_PIDS, SW_SCOPE_TREE, 1, "process 1 and its descendants",
+		  "process 1 has ended; its descendants are recorded on",
+		  "process 1 and its descendants have ended; the recording is over" },
+		{ SW_TARGET_PIDS, SW_SCOPE_PROCESS, 1, "process 1", NULL, "process 1 has ended; the recording is over" },
+		{ SW_TARGET_PIDS, SW_SCOPE_TREE, 3, "processes 1,22,333 and their descendants",
+		  "processes 1,22,333 have ended; their descendants are recorded on",
+		  "processes 1,22,333 and their descendants have ended; the recording is over" },
+		{ SW_TARGET_PIDS, SW_SCOPE_PROCESS, 6, "processes 1,22,333,4444 and 2 more", NULL,
+		  "processes 1,22,333,4444 and 2 more have ended; the recording is over" },
+	};
+	struct sw_header h = fixture_header;
+	struct buf b = { 0 };
+
+	(void)state;
+	h.pids = pids;
+	h.cgroup = "/a/b";
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		h.target = cases[i].target;
+		h.scope = cases[i].scope;
+		h.n_pids = cases[i].n_pids;
+		target_words(&b, &h);
+		buf_add(&b, "", 1);
+		assert_string_equal(b.data, cases[i].words);
+		buf_clear(&b);
+		if (cases[i].left) {
+			target_left_words(&b, &h);
+			buf_add(&b, "", 1);
+			assert_string_equal(b.data, cases[i].left);
+			buf_clear(&b);
+		}
+		if (cases[i].ended) {
+			target_ended_words(&b, &h);
+			buf_add(&b, "", 1);
+			assert_string_equal(b.data, cases[i].ended);
+			buf_clear(&b);
+		}
+	}
+	buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain),          cmocka_unit_test(test_header),
 		cmocka_unit_test(test_sample),         cmocka_unit_test(test_summary_of_run),
 		cmocka_unit_test(test_modelled),       cmocka_unit_test(test_summary_without_energy),
+		cmocka_unit_test(test_busiest),        cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_many_cgroups),   cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_target_words),
 	};
 
 	return cmocka_run_group_tests_name("text", tests, NULL, NULL);

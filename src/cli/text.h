@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pieces of the text sink that its parts share. */
+#ifndef SW_CLI_TEXT_H
+#define SW_CLI_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format.h"
+#include "sink.h"
+
+enum {
+	TEXT_COLUMNS = 100, /* no line is wider */
+	TEXT_NUMBER = 18,   /* columns of a number in the summary */
+	TEXT_COMM = 15,     /* the kernel keeps no more of a command's name */
+};
+
+#define PLUS_MINUS "\xc2\xb1"
+
+bool text_is_modelled(const struct sw_header *h);
+
+/* nJ as joules, "-" where there is no number. */
+void text_joules(char text[FORMAT_MAX], const struct sw_header *h, int64_t nj, unsigned places);
+
+/* nJ in ns as nW; absent when it cannot be said. */
+int64_t text_nw(int64_t nj, uint64_t ns);
+
+/* "12.3" per cent, or "-". */
+void text_percent(char text[FORMAT_MAX], uint64_t part, uint64_t whole);
+
+/* "±0.001", or nothing where the uncertainty is not known. */
+void text_uncertainty(char text[FORMAT_MAX], int64_t nj, unsigned places);
+
+/* An id as the reader sees it; "host:77", the kernel's own, where it cannot; "-" for neither. */
+void text_id(char text[FORMAT_MAX], int32_t id, int32_t host_id);
+
+/* A command's name, a kernel thread's in [brackets]. The number of columns written. */
+unsigned text_comm(struct buf *out, const char *comm, bool kernel_thread);
+
+/*
+ * The cgroup that follows row `last` (n: none yet) when most `time` comes first, and of equal ones the first by path;
+ * n when there is none.
+ */
+size_t text_next_cgroup(const struct sw_cgroup *rows, size_t n, uint64_t (*time)(const struct sw_cgroup *), size_t last);
+
+/* A paragraph; lines after the first are indented further. */
+void text_wrapped(struct buf *out, const struct buf *text);
+
+/* What stands behind the numbers, and why it is no better. */
+void text_sources(struct buf *out, const struct sw_header *h);
+
+/* Of the summary: the table that --by asks for, and the threads' with --threads. */
+void text_tables(struct buf *out, const struct recording *rec, const struct sw_summary *s);
+
+/* Of sink_text. */
+void text_summary(const struct recording *rec, const struct sw_summary *s, struct buf *out);
+
+#endif
