@@ -26,6 +26,7 @@
 #define SLOTS_DEFAULT_MIN (16u << 10)
 #define SLOTS_MAX (256u << 10)
 #define SCAN_PASSES_MAX 1000
+#define TEND_NS 1000000000 /* 16,384 deaths in a second are more than a fork storm brings about */
 
 static uint32_t round_up_pow2(uint32_t n)
 {
@@ -160,6 +161,8 @@ static void ebpf_close(struct sw_cpu_backend *backend)
 	free(b->active);
 	free(b->held);
 	free(b->rows);
+	free(b->departed);
+	free(b->touched);
 	free(b->infos);
 	free(b->domains);
 	free(b);
@@ -187,13 +190,15 @@ static int ebpf_open(const struct sw_cpu_config *config, struct sw_error *error,
 	b->state = calloc(b->n_slots, sizeof(*b->state));
 	b->cpu = calloc(b->n_cpus, sizeof(*b->cpu));
 	b->active = malloc(b->n_slots * sizeof(*b->active));
+	b->touched = malloc(b->n_slots * sizeof(*b->touched));
 	b->domains = calloc(b->n_domains, sizeof(*b->domains));
-	if (!b->domain_of || !b->state || !b->cpu || !b->active || !b->domains) {
+	if (!b->domain_of || !b->state || !b->cpu || !b->active || !b->touched || !b->domains) {
 		sw_fail(error, err, "out of memory for %u slots", b->n_slots);
 		goto fail;
 	}
 	memcpy(b->domain_of, config->domain_of, b->n_cpus * sizeof(*b->domain_of));
 	b->backend.max_keys = b->n_slots;
+	b->backend.tend_ns = TEND_NS;
 	err = count_present(b);
 	if (err) {
 		sw_fail(error, err, "cannot read /sys/devices/system/cpu/present: %s", strerror(-err));
@@ -220,11 +225,8 @@ fail:
 	return err;
 }
 
-static int ebpf_announce(struct sw_cpu_backend *backend, uint64_t lead_ns, uint64_t *ret_t_ns, uint64_t *ret_wake_ns)
+void sw_ebpf_set_boundary(struct sw_ebpf *b, uint64_t T)
 {
-	struct sw_ebpf *b = (struct sw_ebpf *)backend;
-	uint64_t T = sw_now_ns() + b->clock_ahead_ns + lead_ns;
-
 	if (!b->announced)
 		b->epoch++;
 	if (!b->announced || T < b->T)
@@ -234,6 +236,13 @@ static int ebpf_announce(struct sw_cpu_backend *backend, uint64_t lead_ns, uint6
 	b->global->boundary[b->epoch & 1].T = b->T;
 	/* last: this one word tells the epoch */
 	__atomic_store_n(&b->global->T, b->T, __ATOMIC_RELEASE);
+}
+
+static int ebpf_announce(struct sw_cpu_backend *backend, uint64_t lead_ns, uint64_t *ret_t_ns, uint64_t *ret_wake_ns)
+{
+	struct sw_ebpf *b = (struct sw_ebpf *)backend;
+
+	sw_ebpf_set_boundary(b, sw_now_ns() + b->clock_ahead_ns + lead_ns);
 	*ret_t_ns = b->T;
 	*ret_wake_ns = b->T - b->clock_ahead_ns;
 	return 0;
@@ -252,6 +261,7 @@ const struct sw_cpu_ops sw_cpu_ebpf = {
 	.open = ebpf_open,
 	.announce = ebpf_announce,
 	.read = sw_ebpf_read,
+	.tend = sw_ebpf_tend,
 	.new_cgroups = sw_ebpf_new_cgroups,
 	.alive = ebpf_alive,
 	.close = ebpf_close,

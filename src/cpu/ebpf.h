@@ -31,8 +31,18 @@ struct sw_slot_state {
 	uint64_t running_ns;  /* of a stretch that has not ended, up to the boundary */
 	uint64_t left_ns;     /* the same, of one that it left unseen: it may run elsewhere by now */
 	uint32_t pass;        /* last one it was collected in */
-	uint8_t known;        /* handed out before */
+	uint8_t known;        /* `task` was filled for who has the slot */
+	uint8_t told;         /* handed out before */
+	uint8_t touched;      /* active at a boundary of our own since rows were last handed out */
+	uint8_t listed;       /* in sw_ebpf.touched, for its task or for one that had the slot before */
+	uint8_t described;    /* `task` was filled anew since then */
 	uint8_t names;        /* swb_slot.names when `task` was filled */
+	struct sw_task task;
+};
+
+/* A row of a task that was gone before rows were handed out. */
+struct sw_departed {
+	struct sw_cpu_row row;
 	struct sw_task task;
 };
 
@@ -130,6 +140,10 @@ struct sw_ebpf {
 	size_t n_held, held_capacity;
 	struct sw_cpu_row *rows;
 	size_t rows_capacity;
+	uint32_t *touched; /* slots that are `listed` */
+	size_t n_touched;
+	struct sw_departed *departed;
+	size_t n_departed, departed_capacity;
 	struct sw_cpu_domain *domains;
 	struct sw_cpu_usage usage;
 
@@ -157,6 +171,17 @@ bool sw_ebpf_fill_task(struct sw_ebpf *b, uint32_t n);
 void sw_ebpf_sweep(struct sw_ebpf *b);
 size_t sw_ebpf_new_cgroups(struct sw_cpu_backend *b, const struct sw_cgroup_info **ret);
 
+/* ebpf_rows.c: the rows of what is active in this pass; kept back after a boundary of our own, or handed out with those
+ * that were kept. 0 or -ENOMEM. */
+int sw_ebpf_keep_rows(struct sw_ebpf *b);
+int sw_ebpf_emit_rows(struct sw_ebpf *b);
+
+/* ebpf.c: announce a boundary, in the program's clock. One that was not read yet can only be drawn nearer. */
+void sw_ebpf_set_boundary(struct sw_ebpf *b, uint64_t T);
+
+/* Read the announced boundary, of which nobody is to be told. 0 or -ENOMEM. */
+int sw_ebpf_keep_boundary(struct sw_ebpf *b);
+int sw_ebpf_tend(struct sw_cpu_backend *b, struct sw_error *error);
 int sw_ebpf_read(struct sw_cpu_backend *b, struct sw_error *error, const struct sw_cpu_usage **ret);
 
 #endif

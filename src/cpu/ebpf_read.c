@@ -19,6 +19,8 @@
 
 #define GUARD_NS 50000 /* after T, so that every store of a switch before T can be seen */
 #define MISSES_PERIOD_NS 1000000000
+#define LEAD_NS 1000000      /* how long ahead a boundary has to be announced */
+#define TEND_ROOM_NS 5000000 /* what it takes to fit one in before the next */
 
 static uint64_t lower(uint64_t a, uint64_t b)
 {
@@ -324,55 +326,6 @@ static void give_held(struct sw_ebpf *b)
 	b->n_held = 0;
 }
 
-static int emit_rows(struct sw_ebpf *b)
-{
-	if (b->n_active > b->rows_capacity) {
-		size_t capacity = b->n_active + b->n_active / 2 + 64;
-		struct sw_cpu_row *rows = realloc(b->rows, capacity * sizeof(*rows));
-
-		if (!rows)
-			return -ENOMEM;
-		b->rows = rows;
-		b->rows_capacity = capacity;
-	}
-	b->usage.n_rows = 0;
-	for (size_t i = 0; i < b->n_active; i++) {
-		uint32_t n = b->active[i];
-		struct sw_slot_state *st = &b->state[n];
-		struct swb_slot *s = &b->slots[n];
-		uint64_t value = st->value_ns + st->shift_ns;
-		uint8_t dead = once(s->dead);
-		bool last, described;
-
-		read_barrier();
-		last = dead && (int32_t)(once(s->epoch) - b->epoch) <= 0;
-		if (last && (st->running_ns || st->left_ns)) { /* an exec just now; its stretch is open and will be settled next time */
-			last = false;
-			b->unlisted = UINT64_MAX;
-		}
-		described = sw_ebpf_fill_task(b, n);
-		b->rows[b->usage.n_rows++] = (struct sw_cpu_row){
-			.key = n,
-			.first = !st->known,
-			.last = last,
-			.died = dead == SWB_DIED,
-			.described = described,
-			.domain = s->domain,
-			.cgroup_id = s->cgroup_id,
-			.oncpu_ns = value,
-			.task = &st->task,
-		};
-		st->known = !last;
-		st->reported_ns = last ? 0 : value;
-		if (last) {
-			st->shift_ns = 0;
-			__atomic_sub_fetch(&s->claim, 1, __ATOMIC_RELEASE);
-		}
-	}
-	b->usage.rows = b->rows;
-	return 0;
-}
-
 static void sum_domains(struct sw_ebpf *b)
 {
 	memset(b->domains, 0, b->n_domains * sizeof(*b->domains));
@@ -425,9 +378,9 @@ static void keep_open(struct sw_ebpf *b, struct sw_ebpf_cpu *c)
 	c->open.value_ns = place_value(b, c, v->running.where);
 }
 
-int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const struct sw_cpu_usage **ret)
+/* Take in what stood at T. */
+static int read_boundary(struct sw_ebpf *b)
 {
-	struct sw_ebpf *b = (struct sw_ebpf *)backend;
 	int err = 0;
 
 	sw_sleep_until_ns(b->T + GUARD_NS - b->clock_ahead_ns);
@@ -446,11 +399,19 @@ int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const s
 		b->start_ns = b->T;
 	sum_domains(b);
 	sw_ebpf_ask_names(b);
+	b->announced = false;
+	return err;
+}
+
+int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const struct sw_cpu_usage **ret)
+{
+	struct sw_ebpf *b = (struct sw_ebpf *)backend;
+	int err = read_boundary(b);
+
 	if (!err)
-		err = emit_rows(b);
+		err = sw_ebpf_emit_rows(b);
 	if (err)
 		return sw_fail(error, err, "out of memory for the %zu tasks of a window", b->n_active);
-	b->announced = false;
 	b->usage.t_ns = b->T;
 	b->usage.domains = b->domains;
 	b->usage.late = b->late;
@@ -460,4 +421,26 @@ int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const s
 	b->quiet = !b->usage.n_rows;
 	*ret = &b->usage;
 	return 0;
+}
+
+int sw_ebpf_keep_boundary(struct sw_ebpf *b)
+{
+	int err = read_boundary(b);
+
+	return err ? err : sw_ebpf_keep_rows(b);
+}
+
+/* A boundary of our own, so that the slots of the dead come free in a long window, too. Nobody is told of it. */
+int sw_ebpf_tend(struct sw_cpu_backend *backend, struct sw_error *error)
+{
+	struct sw_ebpf *b = (struct sw_ebpf *)backend;
+	uint64_t T = b->T, now_ns = sw_now_ns() + b->clock_ahead_ns;
+	int err;
+
+	if (!b->announced || !b->start_ns || now_ns + TEND_ROOM_NS > T)
+		return 0;
+	sw_ebpf_set_boundary(b, now_ns + LEAD_NS);
+	err = sw_ebpf_keep_boundary(b);
+	sw_ebpf_set_boundary(b, T);
+	return err ? sw_fail(error, err, "out of memory for the %zu tasks of a window", b->n_active) : 0;
 }
