@@ -156,6 +156,9 @@ struct sw_ebpf {
 /* ebpf_load.c: load and attach. 0 or -errno with words, and nothing is left. */
 int sw_ebpf_load(struct sw_ebpf *b, const struct sw_cpu_config *config, struct sw_error *error);
 void sw_ebpf_unload(struct sw_ebpf *b);
+/* Attach to the classic event; NULL and errno. */
+struct bpf_program;
+struct bpf_link *sw_ebpf_attach_classic(struct bpf_program *p);
 
 /* ebpf_view.c: look at what every CPU is at, as of the boundary T, which has passed; at one CPU, once more. */
 void sw_ebpf_view(struct sw_ebpf *b);

@@ -169,48 +169,53 @@ static int event_id(uint64_t *ret)
 	return err;
 }
 
-static int attach_classic(struct sw_ebpf *b, struct bpf_program *p)
+struct bpf_link *sw_ebpf_attach_classic(struct bpf_program *p)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr), .type = PERF_TYPE_TRACEPOINT};
+	struct bpf_link *link;
 	uint64_t id;
 	int err = event_id(&id), fd;
 
-	if (err)
-		return err;
+	if (err) {
+		errno = -err;
+		return NULL;
+	}
 	attr.config = id;
 	/* one event on any CPU is enough: a program is attached to the tracepoint, not to the event's CPU */
 	fd = syscall(SYS_perf_event_open, &attr, -1, sched_getcpu(), -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		return -errno;
-	b->links[0] = bpf_program__attach_perf_event(p, fd);
-	if (!b->links[0]) {
-		err = -errno;
+		return NULL;
+	link = bpf_program__attach_perf_event(p, fd);
+	if (!link) {
+		err = errno;
 		close(fd);
-		return err;
+		errno = err;
 	}
-	return 0;
+	return link;
 }
 
-static int attach_one(struct bpf_link **link, struct bpf_program *p)
+static int attach_one(struct bpf_link **ret, struct bpf_link *link)
 {
-	*link = bpf_program__attach(p);
-	return *link ? 0 : -errno;
+	*ret = link;
+	return link ? 0 : -errno;
 }
 
 /* The hooks first: a child born between the scan and its parent's mark must not be missed. */
 static int attach(struct sw_ebpf *b, const struct way *way, struct bpf_program *on_switch)
 {
 	struct schedwatt_bpf *s = b->bpf;
-	int err = attach_one(&b->links[1], way->raw_hooks ? s->progs.exec_raw : s->progs.exec_btf);
+	int err = attach_one(&b->links[1], bpf_program__attach(way->raw_hooks ? s->progs.exec_raw : s->progs.exec_btf));
 
 	b->global->scanning = b->tree;
 	if (!err && b->tree && !b->process_scope)
-		err = attach_one(&b->links[SW_LINK_SCAN], s->progs.bereave);
+		err = attach_one(&b->links[SW_LINK_SCAN], bpf_program__attach(s->progs.bereave));
 	if (!err)
-		err = attach_one(&b->links[2], way->raw_hooks ? s->progs.newtask_raw : s->progs.newtask_btf);
+		err = attach_one(&b->links[2],
+				 bpf_program__attach(way->raw_hooks ? s->progs.newtask_raw : s->progs.newtask_btf));
 	if (err)
 		return err;
-	return way->hook == 3 ? attach_classic(b, on_switch) : attach_one(&b->links[0], on_switch);
+	return attach_one(&b->links[0],
+			  way->hook == 3 ? sw_ebpf_attach_classic(on_switch) : bpf_program__attach(on_switch));
 }
 
 /* What the hooks have to know before they are attached: in which namespaces we live, and who is watched. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Owns: attaching and detaching what is measured. Must not know: the workload.
- * Relies on: src/cpu/ebpf.h (the insides of the back end that the library hands out), libbpf, perf_event_open(2).
+ * Relies on: src/cpu/ebpf.h (the insides of the back end that the library hands out).
  *
  * After a new attachment a CPU's state is stale: its first switch counts as missed. Workloads warm up.
  */
@@ -14,15 +14,10 @@
 #include "schedwatt.skel.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/perf_event.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define OUTSIDER_SECONDS 1800
@@ -146,52 +141,13 @@ void variant_close(struct variant *v)
 	v->outsider = 0;
 }
 
-/* tracefs need not be mounted: a mount that is attached nowhere shows the event's number too. */
-static int event_id(uint64_t *ret)
-{
-	int fs = fsopen("tracefs", FSOPEN_CLOEXEC), fd, err;
-
-	if (fs < 0)
-		return -errno;
-	fd = fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) ? -1 : fsmount(fs, FSMOUNT_CLOEXEC, 0);
-	err = fd < 0 ? -errno : sw_file_read_u64(fd, "events/sched/sched_switch/id", UINT32_MAX, ret);
-	if (fd >= 0)
-		close(fd);
-	close(fs);
-	return err;
-}
-
-static struct bpf_link *attach_classic(struct bpf_program *p)
-{
-	struct perf_event_attr attr = {.size = sizeof(attr), .type = PERF_TYPE_TRACEPOINT};
-	struct bpf_link *link;
-	uint64_t id;
-	int err = event_id(&id), fd;
-
-	if (err) {
-		errno = -err;
-		return NULL;
-	}
-	attr.config = id;
-	fd = syscall(SYS_perf_event_open, &attr, -1, sched_getcpu(), -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	link = bpf_program__attach_perf_event(p, fd);
-	if (!link) {
-		err = errno;
-		close(fd);
-		errno = err;
-	}
-	return link;
-}
-
 int variant_attach(struct variant *v)
 {
 	struct bpf_link *link;
 
 	if (v->kind == NOTHING)
 		return 0;
-	link = v->flavour == CLASSIC ? attach_classic(v->program) : bpf_program__attach(v->program);
+	link = v->flavour == CLASSIC ? sw_ebpf_attach_classic(v->program) : bpf_program__attach(v->program);
 	if (!link)
 		return -errno;
 	*(v->backend ? &v->backend->links[0] : &v->link) = link;
