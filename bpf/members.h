@@ -55,6 +55,7 @@ WHOLE int is_member(u64 address)
 WHOLE int descends(u64 address)
 {
 	struct task_struct *p = (struct task_struct *)address;
+	struct swb_cpu *c = this_cpu();
 
 	for (int i = 0; i < CHAIN_MAX; i++) {
 		if (is_member((u64)p))
@@ -68,6 +69,8 @@ WHOLE int descends(u64 address)
 			return 0;
 		p = BPF_CORE_READ(p, real_parent);
 	}
+	if (c)
+		c->members_lost++; /* who knows */
 	return 0;
 }
 
