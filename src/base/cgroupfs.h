@@ -37,7 +37,13 @@ void sw_cgroupfs_close(struct sw_cgroupfs *c);
 int sw_cgroupfs_resolve(const struct sw_cgroupfs *c, const char *text, struct sw_error *error, char **ret_path,
 			uint64_t *ret_id);
 
-/* Path from the root of the cgroup with that id, if it still exists: malloc()ed, or NULL. By open_by_handle_at(2). */
+/*
+ * Path from the root of the cgroup with that id, if it still exists: malloc()ed, or NULL. By open_by_handle_at(2),
+ * which takes CAP_DAC_READ_SEARCH and Linux 5.5 or newer; NULL without, but for the root.
+ */
 char *sw_cgroupfs_path(const struct sw_cgroupfs *c, uint64_t id);
+
+/* Id of the cgroup at a path from the root, as sw_cgroupfs_path() writes it; 0: there is none. Takes no privilege. */
+uint64_t sw_cgroupfs_id(const struct sw_cgroupfs *c, const char *path);
 
 #endif
