@@ -2,18 +2,24 @@
 /*
  * Owns: the mounted hierarchy of cgroup v2, and the way between ids and paths in it. Must not know: what cgroups are
  * watched, or why.
- * Relies on open_by_handle_at(2) and fs/kernfs/mount.c: a cgroup's id is its file handle and its inode number.
+ * Relies on cgroup_namespaces(7), open_by_handle_at(2), and fs/kernfs/mount.c: a cgroup's id is its file handle and its
+ * inode number.
  */
 #include "cgroupfs.h"
+
+#include "mountinfo.h"
+#include "root.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define FILEID_KERNFS 0xfe /* include/linux/exportfs.h: 64-bit id of a kernfs node. Since Linux 5.5 */
@@ -84,12 +90,13 @@ static int open_by_id(const struct sw_cgroupfs *c, uint64_t id)
 
 char *sw_cgroupfs_path(const struct sw_cgroupfs *c, uint64_t id)
 {
-	size_t n = strcmp(c->mount ? c->mount : "/", "/") ? strlen(c->mount) : 0;
 	char *whole, *path = NULL;
+	size_t n;
 	int fd;
 
 	if (c->fd < 0)
 		return NULL;
+	n = strcmp(c->mount, "/") ? strlen(c->mount) : 0;
 	if (id == c->root_id)
 		return strdup("/");
 	fd = open_by_id(c, id);
@@ -97,12 +104,252 @@ char *sw_cgroupfs_path(const struct sw_cgroupfs *c, uint64_t id)
 		return NULL;
 	whole = path_of_fd(fd);
 	close(fd);
-	/* One outside of what is mounted here has a path without the mount point before it, and one that was removed just
-	 * now has " (deleted)" behind: so the path must lead back. */
-	if (whole && !strncmp(whole, c->mount ? c->mount : "", n) && whole[n] == '/' && sw_cgroupfs_id(c, whole + n) == id)
+	/* What lies outside of the mounted part has a path without the mount point before it, and what was removed just
+	 * now has " (deleted)" behind it: so the path must lead back. */
+	if (whole && !strncmp(whole, c->mount, n) && whole[n] == '/' && sw_cgroupfs_id(c, whole + n) == id)
 		path = strdup(whole + n);
 	free(whole);
 	return path;
+}
+
+/* --- which cgroup a text means */
+
+/* What is behind the mount point in an absolute path that begins with it, or NULL. */
+static const char *behind_mount(const char *text, const char *mount)
+{
+	if (*text != '/')
+		return NULL;
+	for (;;) {
+		size_t n;
+
+		while (*text == '/' || (text[0] == '.' && (text[1] == '/' || !text[1])))
+			text++;
+		while (*mount == '/')
+			mount++;
+		n = strcspn(mount, "/");
+		if (!n)
+			return text;
+		if (strncmp(text, mount, n) || (text[n] && text[n] != '/'))
+			return NULL;
+		text += n;
+		mount += n;
+	}
+}
+
+/* The path from the root, each step taken as written: 0 and *ret, malloc()ed; -EINVAL: it climbs out of the root. */
+static int normalize(const char *text, char **ret)
+{
+	char *path = malloc(strlen(text) + 2), *to = path;
+
+	if (!path)
+		return -ENOMEM;
+	while (*text) {
+		size_t n = strcspn(text, "/");
+
+		if (n == 2 && text[0] == '.' && text[1] == '.') {
+			if (to == path) {
+				free(path);
+				return -EINVAL;
+			}
+			while (*--to != '/')
+				;
+		} else if (n && !(n == 1 && text[0] == '.')) {
+			*to++ = '/';
+			to = mempcpy(to, text, n);
+		}
+		text += n + (text[n] == '/');
+	}
+	if (to == path)
+		*to++ = '/';
+	*to = '\0';
+	*ret = path;
+	return 0;
+}
+
+/* Is an absolute path, or what exists of it, in a hierarchy of v1? */
+static bool is_v1(const char *text)
+{
+	char *path = *text == '/' ? strdup(text) : NULL, *end;
+	bool found = false;
+	struct statfs fs;
+
+	while (path && *path && !found) {
+		if (!statfs(path, &fs)) {
+			found = fs.f_type == CGROUP_SUPER_MAGIC;
+			break;
+		}
+		end = strrchr(path, '/');
+		*end = '\0';
+	}
+	free(path);
+	return found;
+}
+
+/* "4:memory:/x", "1:name=systemd:/x": a line of /proc/PID/cgroup that is not the one of v2. */
+static bool is_v1_line(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+	const char *colon = digits && text[digits] == ':' ? strchr(text + digits + 1, ':') : NULL;
+
+	return colon && colon[1] == '/' && strncmp(text, "0::", 3);
+}
+
+static int refuse_v1(const char *text, struct sw_error *error)
+{
+	return sw_fail(error, -EINVAL, "%s is a cgroup of v1, by which time is not accounted; give the cgroup of v2: the line "
+		       "with 0:: in /proc/PID/cgroup of a process in it", text);
+}
+
+static int explain(const struct sw_cgroupfs *c, int err, const char *text, const char *path, struct sw_error *error)
+{
+	if (is_v1(text))
+		return refuse_v1(text, error);
+	if (err == -ENOENT)
+		return sw_fail(error, err, "there is no cgroup %s below %s; find %s -type d lists all", path, c->mount,
+			       c->mount);
+	if (err == -ENOTDIR)
+		return sw_fail(error, err, "%s below %s is a file and no cgroup; give its directory", path, c->mount);
+	if (err == -EXDEV)
+		return sw_fail(error, -EINVAL, "%s below %s is of another file system and no cgroup", path, c->mount);
+	return sw_fail(error, err, "cannot look at a cgroup: %s: %s below %s", strerror(-err), path, c->mount);
+}
+
+/* Where in `text` the path from the root begins. A link may lead below the mount point: then *real is to be freed. */
+static const char *from_root(const struct sw_cgroupfs *c, const char *text, char **real)
+{
+	const char *rest = behind_mount(text, c->mount);
+
+	if (rest || *text != '/')
+		return rest ? rest : text;
+	*real = realpath(text, NULL);
+	rest = *real ? behind_mount(*real, c->mount) : NULL;
+	return rest ? rest : text;
+}
+
+int sw_cgroupfs_resolve(const struct sw_cgroupfs *c, const char *text, struct sw_error *error, char **ret_path,
+			uint64_t *ret_id)
+{
+	char *real = NULL, *path = NULL;
+	int err;
+
+	if (!*text)
+		return sw_fail(error, -EINVAL, "an empty path is no cgroup; the root is /");
+	if (is_v1_line(text))
+		return refuse_v1(text, error);
+	if (!strncmp(text, "0::", 3) && text[3] != '/')
+		return sw_fail(error, -EINVAL, "%s is no cgroup; behind 0:: comes a slash", text);
+	err = normalize(!strncmp(text, "0::", 3) ? text + 3 : from_root(c, text, &real), &path);
+	if (err == -EINVAL)
+		sw_fail(error, err, "%s leads out of what is seen below %s; it has a .. too many", text,
+			c->mount);
+	else if (err)
+		sw_fail(error, err, "out of memory");
+	free(real);
+	if (err)
+		return err;
+	err = find_directory(c, path, ret_id);
+	if (err) {
+		err = explain(c, err, text, path, error);
+		free(path);
+		return err;
+	}
+	*ret_path = path;
+	return 0;
+}
+
+/* --- where it is mounted */
+
+static bool is_cgroup2(int fd)
+{
+	struct statfs fs;
+
+	/* a captured tree has the file that is in every cgroup of v2, and in none of v1 */
+	return (!fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC) || !faccessat(fd, "cgroup.controllers", F_OK, 0);
+}
+
+/* 0, -EINVAL (another file system: what was mounted here is covered, or never was), or what open(2) gives. */
+static int open_mount(struct sw_cgroupfs *c, const char *path)
+{
+	struct stat st;
+	int err = -EINVAL, fd = sw_root_open(path);
+
+	if (fd < 0)
+		return fd;
+	if (!is_cgroup2(fd))
+		goto out;
+	err = fstat(fd, &st) ? -errno : 0;
+	if (err)
+		goto out;
+	err = -ENOMEM;
+	c->mount = path_of_fd(fd); /* the kernel's own way to write it, which paths by handle begin with */
+	if (!c->mount)
+		c->mount = strdup(path);
+	if (!c->mount)
+		goto out;
+	c->fd = fd;
+	c->root_id = st.st_ino;
+	return 0;
+out:
+	close(fd);
+	return err;
+}
+
+/* The first that opens, of those that show a whole hierarchy, or of the others. *ret_point: one that did not. */
+static int open_first(struct sw_cgroupfs *c, const char *mounts, bool whole, char **ret_point, int *ret_err)
+{
+	char *text = strdup(mounts), *at = text;
+	struct sw_mount mount;
+	int err = text ? -ENOENT : -ENOMEM;
+
+	while (err && at && sw_mountinfo_next(&at, &mount)) {
+		if (strcmp(mount.type, "cgroup2") || !strcmp(mount.root, "/") != whole)
+			continue;
+		err = open_mount(c, mount.point);
+		if (err && !*ret_point) {
+			*ret_err = err;
+			*ret_point = strdup(mount.point);
+		}
+	}
+	free(text);
+	return err;
+}
+
+static int find_mount(struct sw_cgroupfs *c, int procfs_fd, struct sw_error *error)
+{
+	char *mounts, *point = NULL;
+	int point_err = 0, err = sw_mountinfo_read(procfs_fd, &mounts);
+
+	if (err)
+		return sw_fail(error, err, "cannot read self/mountinfo of procfs: %s", strerror(-err));
+	err = open_first(c, mounts, true, &point, &point_err);
+	if (err)
+		err = open_first(c, mounts, false, &point, &point_err);
+	if (err && point)
+		err = sw_fail(error, point_err, "cannot use cgroup v2 at %s: %s", point,
+			      point_err == -EINVAL ? "another file system covers it" : strerror(-point_err));
+	else if (err)
+		err = sw_fail(error, -ENOENT, "no cgroup v2 is mounted; mount -t cgroup2 none DIR mounts it");
+	free(mounts);
+	free(point);
+	return err;
+}
+
+int sw_cgroupfs_open(struct sw_cgroupfs *c, int procfs_fd, const char *path, struct sw_error *error)
+{
+	struct sw_cgroupfs other;
+	int err;
+
+	*c = (struct sw_cgroupfs){.fd = -1};
+	if (!path)
+		return find_mount(c, procfs_fd, error);
+	err = open_mount(c, path);
+	if (err != -EINVAL)
+		return err ? sw_fail(error, err, "cannot open cgroup v2 at %s: %s", path, strerror(-err)) : 0;
+	if (sw_cgroupfs_open(&other, procfs_fd, NULL, NULL))
+		return sw_fail(error, err, "%s is no cgroup v2; give the directory where it is mounted", path);
+	sw_fail(error, err, "%s is no cgroup v2; one is mounted at %s", path, other.mount);
+	sw_cgroupfs_close(&other);
+	return err;
 }
 
 void sw_cgroupfs_close(struct sw_cgroupfs *c)

@@ -13,9 +13,9 @@ enum { SW_CMDLINE_MAX = 1024 };
  * Arguments with a blank between. Within one, a blank and a backslash are written with a backslash before them, control
  * characters as \n, \t or \x1b, an empty argument as ''; other bytes are as they are. What was cut ends in "…" (UTF-8),
  * without the half of a UTF-8 sequence that the cut left.
- * `raw` holds arguments that each end in a NUL, but perhaps the last. Two or more NULs behind the only argument and its
- * own are no arguments, but left over from a process that wrote its title there. malloc()ed, or NULL (no memory, or n is
- * 0).
+ * `raw` holds arguments that each end in a NUL, but perhaps the last. Two or more NULs behind that of the only argument
+ * are no arguments, but what is left of those that a process wrote its title over. malloc()ed, or NULL (no memory, or n
+ * is 0).
  */
 char *sw_cmdline_escape(const char *raw, size_t n, int cut);
 

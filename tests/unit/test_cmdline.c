@@ -88,8 +88,7 @@ static void fake_stat(const struct tree *t, const char *comm, const char *start)
 	char line[1024];
 
 	snprintf(line, sizeof(line),
-		 "77 (%s) S 1 77 77 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0 %s 1000001 1000002 1000003 1000004\n", comm,
-		 start);
+		 "77 (%s) S 1 77 77 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0 %s 1000001 1000002\n", comm, start);
 	tree_write(t, "77/stat", line);
 }
 
@@ -136,7 +135,8 @@ static void bad_stat(void **state)
 {
 	static const char *const starts[] = { "-5000", "5000x", "0x1388", "+5000", "", "18446744073709551616",
 					      "18446744073709551615" };
-	static const char *const lines[] = { "", "\n", "77 (a", "77 a S 1 2 3", "77 (a)", "77 (a)S 1 2", "77 (a) S 1 2 3\n",
+	static const char *const lines[] = { "", "\n", "77 (a", "77 a S 1 2 3", "77 (a)", "77 (a)S 1 2",
+					     "77 (a) S 1 2 3\n",
 					     "77 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18" };
 	const struct tree *t = *state;
 
@@ -219,14 +219,17 @@ static uint64_t live_start_ns(int proc, pid_t pid)
 	line[n] = '\0';
 	at = strrchr(line, ')');
 	assert_non_null(at);
-	assert_int_equal(sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-				&ticks), 1);
+	for (int i = 3; at && i <= 22; i++)
+		at = strchr(at + 1, ' ');
+	assert_non_null(at);
+	assert_int_equal(sscanf(at, "%llu", &ticks), 1);
 	return ticks * TICK_NS;
 }
 
 static void live_arguments(void **state)
 {
-	char *const args[] = { "a name) S 1", "-c", "read x; exit 0", "", "two words", "n\nl", "back\\slash", "\x1b[1m", NULL };
+	char *const args[] = { "a name) S 1", "-c", "read x; exit 0", "", "two words", "n\nl", "back\\slash", "\x1b[1m",
+			       NULL };
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), up[2], status;
 	const char *want = "a\\ name)\\ S\\ 1 -c read\\ x;\\ exit\\ 0 '' two\\ words n\\nl back\\\\slash \\x1b[1m";
 	char *text = NULL;
