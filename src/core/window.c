@@ -56,7 +56,11 @@ static int subtract_rows(struct sw_windows *w, const struct sw_cpu_usage *usage,
 			return sw_fail(error, -EBADMSG, "CPU time of task %d fell by %llu ns; please report this",
 				       row->task->tid, (unsigned long long)(before - row->oncpu_ns));
 		w->last_ns[row->key] = row->oncpu_ns;
-		window->rows[window->n_rows++] = (struct sw_window_row){.row = row, .oncpu_ns = row->oncpu_ns - before};
+		window->rows[window->n_rows++] = (struct sw_window_row){
+			.row = row,
+			.oncpu_ns = row->oncpu_ns - before,
+			.nj = INT64_MIN,
+		};
 	}
 	return 0;
 }

@@ -25,10 +25,18 @@ struct sw_zone_point {
 	bool readable;
 };
 
+struct sw_process_entry;
+struct sw_thread_entry;
+struct sw_cgroup_entry;
+
 struct sw_window_row {
 	const struct sw_cpu_row *row; /* its identity and place; row->oncpu_ns is cumulative */
 	uint64_t oncpu_ns;            /* in this window */
-	void *who;                    /* for who sums the rows up */
+	int64_t nj;                   /* its part of the window's energy, once that is shared out; INT64_MIN: absent */
+	/* For who sums the rows up: where they belong, until the next window. */
+	struct sw_process_entry *process; /* NULL: outside the target; its time is `other` */
+	struct sw_thread_entry *thread;   /* or NULL */
+	struct sw_cgroup_entry *cgroup;
 };
 
 struct sw_window {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Windows from cumulative numbers, and processes from windows. */
+/* Windows from cumulative numbers. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "core/processes.h"
 #include "core/window.h"
 
 static const struct sw_energy_point nowhen;
@@ -56,6 +55,35 @@ static void rows_are_subtracted(void **state)
 	assert_int_equal(sw_windows_add(&windows, &usage, NULL, &nowhen, NULL, &w), 1);
 	assert_int_equal(w->rows[0].oncpu_ns, 5);
 	assert_false(w->late);
+	sw_windows_free(&windows);
+}
+
+/* Rows are taken in order: a key may end and be another's in the same read, and again. */
+static void a_key_twice_in_one_read(void **state)
+{
+	struct sw_task a = task(10, 10, "a"), b = task(11, 11, "b"), c = task(12, 12, "c");
+	struct sw_cpu_domain domain = {0};
+	struct sw_cpu_row rows[3] = {{.key = 8, .first = true, .oncpu_ns = 100, .task = &a}};
+	struct sw_cpu_usage usage = {.t_ns = 1000, .rows = rows, .n_rows = 1, .domains = &domain};
+	const struct sw_window *w = NULL;
+	struct sw_windows windows;
+
+	(void)state;
+	assert_int_equal(sw_windows_init(&windows, 64, 1, 0), 0);
+	assert_int_equal(sw_windows_add(&windows, &usage, NULL, &nowhen, NULL, &w), 0);
+	rows[0] = (struct sw_cpu_row){.key = 8, .last = true, .died = true, .oncpu_ns = 160, .task = &a};
+	rows[1] = (struct sw_cpu_row){.key = 8, .first = true, .last = true, .died = true, .oncpu_ns = 30, .task = &b};
+	rows[2] = (struct sw_cpu_row){.key = 8, .first = true, .oncpu_ns = 7, .task = &c};
+	usage.n_rows = 3;
+	usage.t_ns = 3000;
+	assert_int_equal(sw_windows_add(&windows, &usage, NULL, &nowhen, NULL, &w), 1);
+	assert_int_equal(w->rows[0].oncpu_ns, 60);
+	assert_int_equal(w->rows[1].oncpu_ns, 30);
+	assert_int_equal(w->rows[2].oncpu_ns, 7);
+	rows[0] = (struct sw_cpu_row){.key = 8, .oncpu_ns = 9, .task = &c};
+	usage.n_rows = 1;
+	assert_int_equal(sw_windows_add(&windows, &usage, NULL, &nowhen, NULL, &w), 1);
+	assert_int_equal(w->rows[0].oncpu_ns, 2);
 	sw_windows_free(&windows);
 }
 
@@ -112,115 +140,13 @@ static void zones(void **state)
 	sw_windows_free(&windows);
 }
 
-static struct sw_process_entry *add(struct sw_processes *p, const struct sw_task *t, uint32_t key, uint64_t ns, int flags)
-{
-	struct sw_cpu_row row = {.key = key, .task = t, .first = flags & 1, .last = flags & 2, .died = flags & 2};
-	struct sw_process_entry *e = NULL;
-
-	assert_int_equal(sw_processes_add(p, &row, ns, &e), 0);
-	return e;
-}
-
-/* The leader exits first; the process goes on until its last thread ends, if that one sleeps all the while. */
-static void leader_exits_first(void **state)
-{
-	struct sw_task leader = task(10, 10, "app"), worker = task(10, 11, "app");
-	struct sw_process *rows;
-	struct sw_processes p;
-	size_t n;
-
-	(void)state;
-	assert_int_equal(sw_processes_init(&p, 64, 1), 0);
-	sw_processes_next(&p);
-	add(&p, &worker, 9, 70, 1);
-	add(&p, &leader, 8, 5, 3);
-	rows = sw_processes_window(&p, &n);
-	assert_int_equal(n, 1);
-	assert_int_equal(rows[0].pid, 10);
-	assert_int_equal(rows[0].oncpu_ns, 75);
-	assert_false(rows[0].exited);
-	assert_int_equal(p.n_alive, 1);
-	free(rows);
-	sw_processes_next(&p);
-	worker.process_ended = true;
-	add(&p, &worker, 9, 30, 2);
-	rows = sw_processes_window(&p, &n);
-	assert_int_equal(n, 1);
-	assert_int_equal(rows[0].oncpu_ns, 30);
-	assert_true(rows[0].exited);
-	assert_int_equal(p.n_alive, 0);
-	assert_int_equal(p.n_seen, 1);
-	free(rows);
-	rows = sw_processes_totals(&p, &n);
-	assert_int_equal(rows[0].oncpu_ns, 105);
-	free(rows);
-	sw_processes_free(&p);
-}
-
-/* A pid that is used again is another process. */
-static void pid_reuse(void **state)
-{
-	struct sw_task a = task(500, 500, "a"), b = task(500, 500, "b");
-	struct sw_process *rows;
-	struct sw_processes p;
-	size_t n;
-
-	(void)state;
-	b.start_boottime_ns = b.leader_start_boottime_ns = 222;
-	a.process_ended = true;
-	assert_int_equal(sw_processes_init(&p, 64, 1), 0);
-	sw_processes_next(&p);
-	add(&p, &a, 8, 1000, 3);
-	add(&p, &b, 8, 5, 1);
-	rows = sw_processes_totals(&p, &n);
-	assert_int_equal(n, 2);
-	assert_int_equal(rows[0].oncpu_ns, 1000);
-	assert_string_equal(rows[0].comm, "a");
-	assert_true(rows[0].exited);
-	assert_int_equal(rows[1].oncpu_ns, 5);
-	assert_false(rows[1].exited);
-	free(rows);
-	assert_int_equal(p.n_seen, 2);
-	assert_int_equal(p.n_alive, 1);
-	sw_processes_free(&p);
-}
-
-/* Exited processes beyond the bound live on in the totals by name. */
-static void folding(void **state)
-{
-	struct sw_processes p;
-	struct sw_comm *comms;
-	size_t n;
-
-	(void)state;
-	assert_int_equal(sw_processes_init(&p, 64, 1), 0);
-	for (int i = 0; i < 40000; i++) {
-		struct sw_task t = task(100 + i, 100 + i, i & 1 ? "odd" : "even");
-
-		t.process_ended = true;
-		sw_processes_next(&p);
-		sw_process_add_energy(add(&p, &t, 8, 10, 3), 3);
-	}
-	assert_true(HASH_COUNT(p.table) < 20000);
-	assert_true(p.n_folded > 20000);
-	comms = sw_processes_comms(&p, &n);
-	assert_int_equal(n, 2);
-	assert_string_equal(comms[0].comm, "even");
-	assert_int_equal(comms[0].processes, 20000);
-	assert_int_equal(comms[0].oncpu_ns, 200000);
-	assert_int_equal(comms[1].nj, 60000);
-	free(comms);
-	assert_int_equal(p.n_seen, 40000);
-	assert_int_equal(p.n_alive, 0);
-	sw_processes_free(&p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_subtracted), cmocka_unit_test(a_fall_is_an_error),
-		cmocka_unit_test(zones),	       cmocka_unit_test(leader_exits_first),
-		cmocka_unit_test(pid_reuse),	       cmocka_unit_test(folding),
+		cmocka_unit_test(rows_are_subtracted),
+		cmocka_unit_test(a_key_twice_in_one_read),
+		cmocka_unit_test(a_fall_is_an_error),
+		cmocka_unit_test(zones),
 	};
 
 	return cmocka_run_group_tests_name("window", tests, NULL, NULL);
