@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: how a monitor comes to be and goes: options, roots, target, source and back end, in that order.
+ * Must not know: windows and their beat, nor how time or energy is read.
+ */
+#include "monitor.h"
+
+#include "../base/root.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INTERVAL_DEFAULT_MS 500
+#define BY_ALL (SW_BY_PROCESS | SW_BY_THREAD | SW_BY_CGROUP | SW_BY_COMM)
+
+/* Copy the caller's options into ours; what a newer caller has beyond ours must be zero. */
+static int take_options(const struct sw_options *from, struct sw_options *to, struct sw_error *error)
+{
+	size_t size = from->sz < sizeof(*to) ? from->sz : sizeof(*to);
+
+	if (from->sz < offsetof(struct sw_options, interval_ms))
+		return sw_fail(error, -EINVAL, "options of %zu bytes are too small; set sz to sizeof(struct sw_options)",
+			       from->sz);
+	for (size_t i = sizeof(*to); i < from->sz; i++)
+		if (((const char *)from)[i])
+			return sw_fail(error, -E2BIG, "the option at byte %zu is not known to this library (version %s)", i,
+				       sw_version());
+	*to = (struct sw_options){0};
+	memcpy(to, from, size);
+	if (!to->interval_ms)
+		to->interval_ms = INTERVAL_DEFAULT_MS;
+	if (!to->by)
+		to->by = SW_BY_PROCESS;
+	return 0;
+}
+
+static int check_target(const struct sw_options *o, struct sw_error *error)
+{
+	if (o->target > SW_TARGET_CGROUP)
+		return sw_fail(error, -EINVAL, "target %u does not exist", o->target);
+	if ((o->target == SW_TARGET_PIDS) != (o->n_pids > 0))
+		return sw_fail(error, -EINVAL, "the target and the number of pids (%zu) do not fit", o->n_pids);
+	if ((o->target == SW_TARGET_CGROUP) != (o->cgroup != NULL))
+		return sw_fail(error, -EINVAL, "the target and the cgroup (%s) do not fit", o->cgroup ? o->cgroup : "none");
+	if (o->scope > SW_SCOPE_PROCESS)
+		return sw_fail(error, -EINVAL, "scope %u does not exist", o->scope);
+	if (o->scope != SW_SCOPE_TREE && o->target != SW_TARGET_PIDS)
+		return sw_fail(error, -EINVAL, "only a target of pids has a scope of processes");
+	for (size_t i = 0; i < o->n_pids; i++)
+		if (o->pids[i] <= 0)
+			return sw_fail(error, -EINVAL, "pid %d is not a process; a pid is 1 or more", o->pids[i]);
+	return 0;
+}
+
+static int check_options(const struct sw_options *o, struct sw_error *error)
+{
+	if (o->policy >= SW_POLICIES)
+		return sw_fail(error, -EINVAL, "policy %u does not exist", o->policy);
+	if (o->hook > SW_HOOK_TP)
+		return sw_fail(error, -EINVAL, "hook %u does not exist", o->hook);
+	if (o->slots && (o->slots < 64 || o->slots > 262144))
+		return sw_fail(error, -EINVAL, "%u slots are not from 64 to 262144", o->slots);
+	if (o->by & ~BY_ALL)
+		return sw_fail(error, -EINVAL, "rows by %#x do not exist", o->by & ~BY_ALL);
+	return check_target(o, error);
+}
+
+static int open_root(const char *path, const char *fallback, int *ret, struct sw_error *error)
+{
+	int fd = sw_root_open(path ? path : fallback);
+
+	if (fd < 0)
+		return sw_fail(error, fd, "cannot open the directory %s: %s", path ? path : fallback, strerror(-fd));
+	*ret = fd;
+	return 0;
+}
+
+/* The tree of cgroups names paths, where there is one; a target in it cannot do without. */
+static int open_cgroups(struct sw_monitor *m)
+{
+	struct sw_options *o = &m->options;
+	const struct sw_cgroupfs *fs = &m->cgroupfs;
+	bool needed = o->cgroup || o->cgroupfs;
+	uint64_t id = 0;
+	char *path = NULL;
+	int err = sw_cgroupfs_open(&m->cgroupfs, m->procfs_fd, o->cgroupfs, needed ? &m->error : NULL);
+
+	if (err && needed)
+		return err;
+	if (err)
+		fs = NULL;
+	if (o->cgroup)
+		err = sw_cgroupfs_resolve(fs, o->cgroup, &m->error, &path, &id);
+	else
+		err = 0;
+	if (!err && sw_cgroups_init(&m->cgroups, fs, path, id))
+		err = sw_fail(&m->error, -ENOMEM, "out of memory");
+	free(path);
+	o->cgroup = err ? NULL : m->cgroups.target;
+	return err;
+}
+
+static int open_energy(struct sw_monitor *m, int sysfs_fd)
+{
+	const struct sw_options *o = &m->options;
+	struct sw_energy_config config = {
+		.sysfs_fd = sysfs_fd,
+		.topology = &m->topology,
+		.model_idle_uw = o->model_idle_uw,
+		.model_max_uw = o->model_max_uw,
+	};
+	struct sw_energy_source *source = NULL;
+	int err;
+
+	if (o->n_baseline && o->n_baseline != m->topology.n_domains)
+		return sw_fail(&m->error, -EINVAL, "the baseline has %zu values, but this machine has %u packages or dies",
+			       o->n_baseline, m->topology.n_domains);
+	if (o->policy == SW_POLICY_MARGINAL && !o->n_baseline)
+		return sw_fail(&m->error, -EINVAL, "the marginal policy needs a baseline: the idle watts of each package");
+	err = sw_energy_open(o->energy, o->strict, &config, sw_refuse, &m->header.energy, &m->error, &source);
+	if (!err && sw_meter_init(&m->meter, source))
+		err = sw_fail(&m->error, -ENOMEM, "out of memory");
+	return err;
+}
+
+static int open_backend(struct sw_monitor *m, unsigned n_cpus)
+{
+	const struct sw_options *o = &m->options;
+	const struct sw_cpu_config config = {
+		.domain_of = m->topology.domain_of,
+		.n_cpus = n_cpus,
+		.n_domains = m->topology.n_domains,
+		.pids = m->target.pids,
+		.n_pids = m->target.n,
+		.process_scope = o->scope == SW_SCOPE_PROCESS,
+		.slots = o->slots,
+		.hook = o->hook,
+		.procfs_fd = m->procfs_fd,
+	};
+	int err = sw_cpu_open(o->backend, &config, sw_refuse, &m->header.backend, &m->error, &m->backend);
+
+	/* it has found all that descends from them: from here on their end is a part of the recording */
+	return err ? err : sw_target_check(&m->target, &m->error);
+}
+
+static int open_parts(struct sw_monitor *m, int sysfs_fd)
+{
+	const struct sw_options *o = &m->options;
+	int n_cpus = sw_cpu_possible(&m->error), err = n_cpus;
+
+	if (n_cpus > 0)
+		err = sw_topology_read(sysfs_fd, n_cpus, sw_powercap_is_per_die(sysfs_fd), &m->error, &m->topology);
+	if (err < 0)
+		return err;
+	err = open_energy(m, sysfs_fd);
+	if (!err)
+		err = open_backend(m, n_cpus);
+	if (err)
+		return err;
+	m->busy = calloc(m->topology.n_domains, sizeof(*m->busy));
+	m->first_domains = calloc(m->topology.n_domains, sizeof(*m->first_domains));
+	err = m->busy && m->first_domains ? 0 : -ENOMEM;
+	if (!err)
+		err = sw_windows_init(&m->windows, m->backend->max_keys, m->topology.n_domains, m->meter.n_zones);
+	if (!err)
+		err = sw_report_init(m, m->backend->max_keys);
+	if (!err)
+		err = sw_header_fill(&m->header, o, &m->topology, m->backend, m->meter.source, m->procfs_fd);
+	return err ? sw_fail(&m->error, err, "out of memory") : 0;
+}
+
+/* All that the options ask for, in the order in which their faults are told. */
+static int open_all(struct sw_monitor *m, const struct sw_options *options)
+{
+	struct sw_options *o = &m->options;
+	int sysfs_fd = -1, err;
+
+	err = take_options(options, o, &m->error);
+	if (!err)
+		err = check_options(o, &m->error);
+	if (!err)
+		err = open_root(o->sysfs, "/sys", &sysfs_fd, &m->error);
+	if (!err)
+		err = open_root(o->procfs, "/proc", &m->procfs_fd, &m->error);
+	if (!err)
+		err = sw_target_open(&m->target, o->pids, o->n_pids, m->procfs_fd, &m->error);
+	o->pids = m->target.pids;
+	o->n_pids = m->target.n;
+	if (!err)
+		err = open_cgroups(m);
+	if (!err)
+		err = open_parts(m, sysfs_fd);
+	if (!err)
+		err = sw_wake_init(m);
+	if (sysfs_fd >= 0)
+		close(sysfs_fd);
+	return err;
+}
+
+/* The caller's strings and arrays may go when open returns. */
+static void let_options_go(struct sw_options *o, const struct sw_header *h)
+{
+	o->baseline_uw = h->baseline_uw;
+	o->backend = o->energy = o->sysfs = o->procfs = o->cgroupfs = NULL;
+	o->error = NULL;
+}
+
+static void tell(const struct sw_options *options, const struct sw_error *error)
+{
+	size_t n;
+
+	if (options->sz < sizeof(*options) || !options->error || !options->error_size)
+		return;
+	n = strnlen(error->text, options->error_size - 1);
+	memcpy(options->error, error->text, n);
+	options->error[n] = '\0';
+}
+
+int sw_monitor_open(const struct sw_options *options, struct sw_monitor **ret)
+{
+	struct sw_monitor *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m) {
+		tell(options, &(struct sw_error){"out of memory"});
+		return -ENOMEM;
+	}
+	m->procfs_fd = m->timer_fd = m->epoll_fd = m->cgroupfs.fd = -1;
+	m->target = SW_TARGET_PIDS_NONE;
+	err = open_all(m, options);
+	if (err) {
+		tell(options, &m->error);
+		sw_monitor_close(m);
+		return err;
+	}
+	let_options_go(&m->options, &m->header.header);
+	m->error.text[0] = '\0';
+	*ret = m;
+	return 0;
+}
+
+void sw_monitor_close(struct sw_monitor *m)
+{
+	if (!m)
+		return;
+	sw_report_free(m);
+	sw_header_free(&m->header);
+	sw_windows_free(&m->windows);
+	sw_meter_free(&m->meter);
+	if (m->backend)
+		m->backend->ops->close(m->backend);
+	sw_topology_free(&m->topology);
+	free(m->busy);
+	free(m->first_domains);
+	sw_wake_free(m);
+	sw_target_close(&m->target);
+	sw_cgroupfs_close(&m->cgroupfs);
+	if (m->procfs_fd >= 0)
+		close(m->procfs_fd);
+	free(m);
+}
