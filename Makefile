@@ -59,7 +59,7 @@ $(B)/schedwatt.skel.h: $(B)/schedwatt.bpf.o
 
 # --- library and command
 
-$(B)/src/cpu/ebpf.o: $(B)/schedwatt.skel.h
+$(B)/src/cpu/ebpf.o $(B)/src/cpu/ebpf_load.o: $(B)/schedwatt.skel.h
 
 $(B)/src/cli/%.o: src/cli/%.c
 	@mkdir -p $(@D)
