@@ -38,7 +38,7 @@ CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
 CLI_PARTS := $(filter-out $(B)/src/cli/main.o,$(CLI_OBJ))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 LIVE := $(patsubst tests/live/%.c,$(B)/tests/live/%,$(wildcard tests/live/live_*.c))
-LIVE_PARTS := $(B)/tests/live/support.o $(B)/tests/live/record.o
+LIVE_PARTS := $(patsubst %,$(B)/tests/live/%.o,support record puppet groups)
 
 .PHONY: all deps run check test bench install clean
 .DELETE_ON_ERROR:

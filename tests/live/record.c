@@ -3,6 +3,7 @@
  * Owns: the books that tests keep of what a back end returns. Must not know: what a test expects of it.
  * Relies on: src/cpu/backend.h, include/schedwatt.h, uthash.
  */
+#include "groups.h"
 #include "record.h"
 
 #include "base/clock.h"
@@ -85,6 +86,7 @@ void record_close(struct record *r)
 		HASH_DEL(r->identities, i);
 		free(i);
 	}
+	groups_free(r);
 	free(r->last_ns);
 	free(r);
 }
@@ -115,12 +117,18 @@ static void take_rows(struct record *r, const struct sw_cpu_usage *u, bool first
 		if (row->oncpu_ns < before)
 			r->fell++;
 		sum_ns[row->domain] += row->oncpu_ns - before;
-		if (!first)
+		if (!first) {
 			id->oncpu_ns += row->oncpu_ns - before;
+			id->windows++;
+			group_of(r, row->cgroup_id)->oncpu_ns += row->oncpu_ns - before;
+		}
 		r->last_ns[row->key] = row->oncpu_ns;
 		id->ppid = row->task->ppid;
 		id->exit_code = row->task->exit_code;
 		id->died |= row->last && row->died;
+		id->process_ended |= row->last && row->died && row->task->process_ended;
+		id->described += row->described;
+		id->task = *row->task;
 		memcpy(id->comm, row->task->comm, sizeof(id->comm));
 		memcpy(id->process_comm, row->task->process_comm, sizeof(id->process_comm));
 	}
@@ -162,7 +170,10 @@ static void boundary(struct record *r, uint64_t lead_ns, bool first)
 	if (r->b->ops->read(r->b, &error, &u))
 		fail_msg("cannot read: %s", error.text);
 	assert_true(u->t_ns == t_ns);
+	r->usage = u;
+	r->ended = u->ended;
 	take_rows(r, u, first, sum_ns);
+	groups_take(r);
 	for (unsigned d = 0; d < 2 && d < (unsigned)record_inside(r)->n_domains; d++) {
 		uint64_t tasks_ns;
 
@@ -181,6 +192,7 @@ static void boundary(struct record *r, uint64_t lead_ns, bool first)
 	r->members_lost = u->members_lost;
 	r->late = u->late;
 	r->t_ns = t_ns;
+	r->wake_ns = wake_ns;
 	if (first)
 		r->t0_ns = t_ns;
 	else
@@ -195,7 +207,7 @@ void record_begin(struct record *r)
 
 void record_window(struct record *r, uint64_t ns)
 {
-	uint64_t now = sw_now_ns(), next = r->t_ns + ns;
+	uint64_t now = sw_now_ns(), next = r->wake_ns + ns;
 
 	boundary(r, next > now + NS_PER_MS ? next - now : NS_PER_MS, false);
 }
@@ -204,6 +216,16 @@ void record_windows(struct record *r, unsigned n, uint64_t ns)
 {
 	for (unsigned i = 0; i < n; i++)
 		record_window(r, ns);
+}
+
+struct identity *record_find(const struct record *r, pid_t tid)
+{
+	struct identity *last = NULL;
+
+	for (struct identity *i = r->identities; i; i = i->hh.next)
+		if (i->id.tid == tid && i->oncpu_ns && (!last || i->id.start_boottime_ns > last->id.start_boottime_ns))
+			last = i;
+	return last;
 }
 
 void record_assert_exact(const struct record *r)

@@ -27,16 +27,25 @@ struct identity {
 	int32_t ppid;
 	int32_t exit_code;
 	bool died;
+	bool process_ended;
+	unsigned windows;   /* that it has a row in */
+	unsigned described; /* how often it was told anew */
+	struct sw_task task; /* as last told */
 	char comm[16];
 	char process_comm[16];
 };
 
+struct group; /* groups.h */
+
 struct record {
 	struct sw_cpu_backend *b;
+	const struct sw_cpu_usage *usage; /* the last boundary's */
 	int16_t domain_of[64];
 	uint64_t *last_ns; /* by key */
 	struct sw_cpu_domain before[2];
 	struct identity *identities;
+	struct group *groups;
+	uint64_t wake_ns; /* t_ns in our own clock */
 	/* since the first boundary */
 	uint64_t t0_ns, t_ns;
 	uint64_t windows;
@@ -46,6 +55,7 @@ struct record {
 	uint64_t irq_and_steal_at_begin_ns;
 	uint64_t members_lost;
 	uint64_t late;
+	bool ended;
 };
 
 /* Open with what differs from: the whole host, one domain (`n_domains` 2: the odd CPUs are the second). */
@@ -54,6 +64,9 @@ void record_begin(struct record *r);                      /* the first boundary 
 void record_window(struct record *r, uint64_t ns);        /* one more, so long after the last */
 void record_windows(struct record *r, unsigned n, uint64_t ns);
 void record_close(struct record *r);
+
+/* The one that a thread id stood for, and if for several, the last to come; NULL: none had time. */
+struct identity *record_find(const struct record *r, pid_t tid);
 
 /* No window was broken and nothing fell; says how many windows that holds for. */
 void record_assert_exact(const struct record *r);
