@@ -196,7 +196,7 @@ static bool is_v1_line(const char *text)
 
 static int refuse_v1(const char *text, struct sw_error *error)
 {
-	return sw_fail(error, -EINVAL, "%s is a cgroup of v1, by which time is not accounted; give the cgroup of v2: the line "
+	return sw_fail(error, -EINVAL, "%s is a cgroup of v1, by which no time is accounted; give that of v2: the line "
 		       "with 0:: in /proc/PID/cgroup of a process in it", text);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* core/cgroups.c and cgroups_rows.c: paths in whatever order they come, subtree sums, the target, the memory bound. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "../../src/core/cgroups.h"
@@ -537,6 +540,46 @@ static void against_brute_force(void **state)
 	}
 }
 
+/* Whatever is told, and in whatever order: it comes to an end, and the root's subtree is all there is. */
+static void damaged_data(void **state)
+{
+	static const char *const names[] = {"", "a", "b", "..", "a/b"};
+
+	(void)state;
+	srand(11);
+	for (int round = 0; round < 3000; round++) {
+		struct fake f = {.fs = {.root_id = (uint64_t)rand() % 8}, .n = 3};
+		uint64_t sum = 0;
+		struct sw_cgroup *rows;
+		struct sw_cgroups g;
+		size_t n;
+
+		for (size_t i = 0; i < f.n; i++) {
+			f.nodes[i].id = (uint64_t)rand() % 24;
+			f.nodes[i].path = i == 0 ? "/" : i == 1 ? "/a" : "/a/b";
+		}
+		init(&g, &f, rand() % 2 ? "/a" : NULL, (uint64_t)rand() % 24);
+		for (int step = 0; step < 60; step++) {
+			uint64_t ns = (uint64_t)rand() % 5;
+
+			learn(&g, (uint64_t)rand() % 24, rand() % 9 ? (uint64_t)rand() % 24 : 0, names[rand() % 5]);
+			add(&g, (uint64_t)rand() % 24, ns, (int64_t)ns);
+			sum += ns;
+			if (rand() % 10)
+				continue;
+			free(sw_cgroups_window(&g, &n));
+			assert_int_equal(sw_cgroups_next(&g), 0);
+		}
+		rows = sw_cgroups_totals(&g, &n);
+		assert_true(!rows == !sum);
+		for (size_t i = 0; g.root && i < n; i++)
+			if (rows[i].id == g.root->id)
+				assert_int_equal(rows[i].subtree_oncpu_ns, sum);
+		free(rows);
+		sw_cgroups_free(&g);
+	}
+}
+
 /* --- folding */
 
 static void folding(void **state)
@@ -580,7 +623,8 @@ static void folding(void **state)
 	/* not 1000 and 1001, which are kept, nor the last one, which had no time; but the lost one */
 	assert_int_equal(g.n_folded, 4093 - 2 - 1 + 1);
 	/* rows that were made before are whole */
-	assert_string_equal(before[n_before - 2].path, "/jobs/lives");
+	for (size_t i = 2; i < n_before - 2; i++)
+		assert_int_equal(strncmp(before[i].path, "/jobs/job", 9), 0);
 	free(before);
 	/* nothing is asked again until as many have come again */
 	f.asked = 0;
@@ -598,6 +642,35 @@ static void folding(void **state)
 	assert_int_equal(n, 5);
 	assert_int_equal(rows[0].subtree_oncpu_ns, sum + 13);
 	free(rows);
+	sw_cgroups_free(&g);
+}
+
+/* Gone ones among those that are kept, under one parent: the tree hangs together afterwards. */
+static void folding_amid_siblings(void **state)
+{
+	struct fake f = {.fs = {.root_id = 30}, .nodes = {{30, "/"}}, .n = 1};
+	struct sw_cgroups g;
+
+	(void)state;
+	init(&g, &f, NULL, 0);
+	learn(&g, 1, 0, "");
+	for (uint64_t i = 0; i < 5000; i++) {
+		learn(&g, 1000 + i, 1, "job");
+		sw_cgroups_get(&g, 1000 + i)->keys = i % 3 == 1;
+	}
+	assert_int_equal(sw_cgroups_next(&g), 0);
+	assert_int_equal(HASH_COUNT(g.table), 1 + 1667);
+	for (uint64_t i = 1; i < 5000; i += 3)
+		expect_path(&g, 1000 + i, "/job");
+	learn(&g, 30, 1, "container"); /* every path is another one now */
+	for (uint64_t i = 1; i < 5000; i += 3)
+		expect_path(&g, 1000 + i, "/../job");
+	for (uint64_t i = 1; i < 5000; i += 3)
+		sw_cgroups_get(&g, 1000 + i)->keys = 0;
+	for (uint64_t i = 0; i < 5000; i++)
+		learn(&g, 7000 + i, 30, "job");
+	assert_int_equal(sw_cgroups_next(&g), 0);
+	assert_int_equal(HASH_COUNT(g.table), 2);
 	sw_cgroups_free(&g);
 }
 
@@ -633,6 +706,44 @@ static void folding_without_root(void **state)
 	sw_cgroups_free(&g);
 }
 
+/* --- the live hierarchy, asked as it is */
+
+static void live(void **state)
+{
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct sw_cgroup_entry *e;
+	struct sw_cgroupfs fs;
+	struct sw_cgroups g;
+	char name[64], path[512];
+	bool made = false;
+
+	(void)state;
+	if (!sw_cgroupfs_open(&fs, proc, NULL, NULL) && !geteuid()) {
+		snprintf(name, sizeof(name), "/schedwatt-test-%d", (int)getpid());
+		snprintf(path, sizeof(path), "%s%s", fs.mount, name);
+		made = !mkdir(path, 0755);
+	}
+	close(proc);
+	if (!made) {
+		sw_cgroupfs_close(&fs);
+		print_message("skip: it takes root and a cgroup v2 where cgroups can be made\n");
+		skip();
+	}
+	if (sw_cgroups_init(&g, &fs, name, 0))
+		g = (struct sw_cgroups){0};
+	e = sw_cgroups_get(&g, sw_cgroupfs_id(&fs, name));
+	assert_int_equal(rmdir(path), 0);
+	assert_non_null(e);
+	assert_string_equal(e->path, name);
+	assert_true(e->inside);
+	assert_non_null(e->parent);
+	assert_true(e->parent->id == fs.root_id);
+	assert_string_equal(e->parent->path, "/");
+	assert_false(e->parent->inside);
+	sw_cgroups_free(&g);
+	sw_cgroupfs_close(&fs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -648,9 +759,12 @@ int main(void)
 		cmocka_unit_test(order_of_rows),
 		cmocka_unit_test(learnt_amid_a_window),
 		cmocka_unit_test(against_brute_force),
+		cmocka_unit_test(damaged_data),
 		cmocka_unit_test(folding),
+		cmocka_unit_test(folding_amid_siblings),
 		cmocka_unit_test(folding_without_privilege),
 		cmocka_unit_test(folding_without_root),
+		cmocka_unit_test(live),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
