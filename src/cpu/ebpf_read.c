@@ -378,6 +378,17 @@ static void keep_open(struct sw_ebpf *b, struct sw_ebpf_cpu *c)
 	c->open.value_ns = place_value(b, c, v->running.where);
 }
 
+/* No member is alive, and all that they had has been told: one that went just after T has time in the next window. */
+static bool has_ended(const struct sw_ebpf *b)
+{
+	if (!b->tree || once(b->global->held))
+		return false;
+	for (uint32_t n = SWB_FIRST_SLOT; n < b->n_slots; n++)
+		if (once(b->slots[n].claim))
+			return false;
+	return true;
+}
+
 /* Take in what stood at T. */
 static int read_boundary(struct sw_ebpf *b)
 {
@@ -417,7 +428,7 @@ int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const s
 	b->usage.late = b->late;
 	b->usage.recursion_misses = recursion_misses(b);
 	b->usage.unverified = !b->peeks;
-	b->usage.ended = b->tree && !once(b->global->held);
+	b->usage.ended = has_ended(b);
 	b->quiet = !b->usage.n_rows;
 	*ret = &b->usage;
 	return 0;
