@@ -120,6 +120,7 @@ static void take_rows(struct record *r, const struct sw_cpu_usage *u, bool first
 		if (!first) {
 			id->oncpu_ns += row->oncpu_ns - before;
 			id->windows++;
+			id->described += row->described;
 			group_of(r, row->cgroup_id)->oncpu_ns += row->oncpu_ns - before;
 		}
 		r->last_ns[row->key] = row->oncpu_ns;
@@ -127,7 +128,6 @@ static void take_rows(struct record *r, const struct sw_cpu_usage *u, bool first
 		id->exit_code = row->task->exit_code;
 		id->died |= row->last && row->died;
 		id->process_ended |= row->last && row->died && row->task->process_ended;
-		id->described += row->described;
 		id->task = *row->task;
 		memcpy(id->comm, row->task->comm, sizeof(id->comm));
 		memcpy(id->process_comm, row->task->process_comm, sizeof(id->process_comm));

@@ -29,7 +29,7 @@ struct identity {
 	bool died;
 	bool process_ended;
 	unsigned windows;   /* that it has a row in */
-	unsigned described; /* how often it was told anew */
+	unsigned described; /* in how many of them it was told anew */
 	struct sw_task task; /* as last told */
 	char comm[16];
 	char process_comm[16];
