@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -104,7 +106,7 @@ static void id_comes_back(bool tree)
 		char name[16];
 
 		snprintf(name, sizeof(name), "life-%d", i);
-		assert_true(record_matches(r, name, id->oncpu_ns, own_ns[i], 20, 10));
+		assert_true(record_matches(r, name, id->oncpu_ns, own_ns[i], 60, 10));
 		assert_string_equal(id->comm, name);
 		assert_true(id->died && id->process_ended && id->task.exit_known);
 		assert_int_equal(id->exit_code, i << 8);
@@ -166,9 +168,15 @@ static void begin_chain(void *fd)
 {
 	struct chain *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED, (intptr_t)fd, 0);
 
-	while (!c->may)
-		nap(NS_PER_MS / 2);
+	while (!c->may) /* it sleeps, so that what it had before is known to the nanosecond */
+		syscall(SYS_futex, &c->may, FUTEX_WAIT, 0, NULL, NULL, 0);
 	exec_stage((intptr_t)fd, 1);
+}
+
+static void go_on(struct chain *c, uint32_t may)
+{
+	c->may = may;
+	syscall(SYS_futex, &c->may, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 static struct chain *plant_chain(int *fd)
@@ -202,7 +210,7 @@ static void uproot_chain(struct chain *c, int fd)
 	close(fd);
 }
 
-static void check_chain(struct record *r, pid_t pid, uint64_t before_ns, uint32_t execs_before, unsigned windows)
+static void check_chain(struct record *r, pid_t pid, uint64_t before_ns, unsigned windows)
 {
 	struct ended e = finish(pid, 0);
 	struct identity *id;
@@ -214,14 +222,15 @@ static void check_chain(struct record *r, pid_t pid, uint64_t before_ns, uint32_
 	id = record_find(r, pid);
 	assert_non_null(id);
 	print_message("# %u identities, %u execs, comm %s, told anew %u times in %u windows\n", n,
-		      id->task.execs - execs_before, id->comm, id->described, id->windows);
+		      id->task.execs, id->comm, id->described, id->windows);
 	assert_int_equal(e.status, 3 << 8);
 	assert_int_equal(n, 1);
-	assert_int_equal(id->task.execs - execs_before, EXECS);
+	assert_int_equal(id->task.execs, EXECS);
 	assert_string_equal(id->comm, "stage-10");
 	assert_string_equal(id->process_comm, "stage-10");
 	assert_true(id->windows >= windows && id->described >= windows);
-	assert_true(record_matches(r, "ten execs", id->oncpu_ns, e.cpu_ns - before_ns, e.switches, 10));
+	/* where the kernel does not preempt itself, its clock stands still for long in an exec: see record_matches() */
+	assert_true(record_matches(r, "ten execs", id->oncpu_ns, e.cpu_ns - before_ns, e.switches, 100));
 	record_assert_exact(r);
 }
 
@@ -229,20 +238,18 @@ static void ten_execs_in_a_window(void **state)
 {
 	struct record *r;
 	struct chain *c;
-	uint64_t before_ns;
 	pid_t pid;
 	int fd;
 
 	(void)state;
 	c = plant_chain(&fd);
-	pid = start(begin_chain, (void *)(intptr_t)fd);
 	r = watch(false);
-	before_ns = process_cpu_ns(pid) - record_process_ns(r, pid);
-	c->may = EXECS + 1;
+	pid = start(begin_chain, (void *)(intptr_t)fd);
+	go_on(c, EXECS + 1);
 	while (runs(pid))
 		nap(NS_PER_MS);
 	record_window(r, NS_PER_MS);
-	check_chain(r, pid, before_ns, 0, 1);
+	check_chain(r, pid, 0, 1);
 	uproot_chain(c, fd);
 }
 
@@ -267,7 +274,7 @@ static void an_exec_in_each_window(void **state)
 
 		id = record_find(r, pid);
 		described = id ? id->described : 0;
-		c->may = i;
+		go_on(c, i);
 		for (int k = 0; k < 20000 && (int)c->at < i; k++)
 			nap(NS_PER_MS);
 		record_window(r, NS_PER_MS);
@@ -279,7 +286,7 @@ static void an_exec_in_each_window(void **state)
 		assert_int_equal(id->task.execs, i);
 	}
 	c->may = EXECS + 1;
-	check_chain(r, pid, before_ns, 0, EXECS);
+	check_chain(r, pid, before_ns, EXECS);
 	uproot_chain(c, fd);
 }
 
