@@ -394,6 +394,41 @@ static void a_cgroup_as_target(void **state)
 		run(15, "/in", seed % 2 ? SW_POLICY_BUSY : SW_POLICY_CAPACITY, seed);
 }
 
+/* Two that are alike in all but whose they are: a nanojoule that cannot be split goes to one, not to both. */
+static void equal_shares(void **state)
+{
+	const struct sw_options o = {.by = SW_BY_PROCESS, .no_cmdline = 1};
+	struct machine *x = calloc(1, sizeof(*x));
+	const struct sw_window *w = NULL;
+	const struct sw_report *r = NULL;
+
+	(void)state;
+	assert_non_null(x);
+	x->f = fake_open(&o, NULL, 0);
+	x->f->usage.domains = x->f->domains;
+	x->f->usage.rows = x->rows;
+	for (int i = 0; i < 4; i++)
+		x->zones[i].readable = true;
+	assert_int_equal(sw_windows_add(&x->f->m->windows, &x->f->usage, x->zones, &x->point, NULL, &w), 0);
+	assert_int_equal(sw_report_baseline(x->f->m, w), 0);
+	for (int i = 0; i < 4; i++) {
+		name_task(x, i * THREADS_EACH);
+		x->rows[i] = (struct sw_cpu_row){.key = 8, .first = true, .last = true, .oncpu_ns = 100,
+						 .task = &x->task[i * THREADS_EACH]};
+	}
+	x->f->usage.n_rows = 4;
+	x->f->usage.t_ns = 1000;
+	x->zones[0].sum_nj = 1001 * 2;
+	assert_int_equal(sw_windows_add(&x->f->m->windows, &x->f->usage, x->zones, &x->point, NULL, &w), 1);
+	assert_int_equal(sw_report_make(x->f->m, w, &r), 0);
+	assert_int_equal(r->energy.proc_nj, 2002);
+	assert_int_equal(r->n_processes, 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(r->processes[i].nj, i < 2 ? 501 : 500);
+	fake_free(x->f);
+	free(x);
+}
+
 static void names_alone(void **state)
 {
 	const struct sw_options o = {.by = SW_BY_COMM, .no_cmdline = 1};
@@ -425,6 +460,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groupings_add_up),
 		cmocka_unit_test(a_cgroup_as_target),
+		cmocka_unit_test(equal_shares),
 		cmocka_unit_test(names_alone),
 	};
 

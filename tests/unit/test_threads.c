@@ -127,8 +127,12 @@ static void keys(void **state)
 	assert_true(rows[1].exited);
 	free(rows);
 	assert_int_equal(b->t.n_keyless, 1);
+	add(b, &c, 11, 0, FIRST);
+	add(b, &a, 11, 0, FIRST); /* even without a last row */
+	assert_int_equal(b->t.n_keyless, 1);
 	next(b);
 	add(b, &a, 8, 0, LAST);
+	add(b, &a, 11, 0, LAST);
 	add(b, &a, 9, 1, LAST | DIED);
 	rows = sw_threads_window(&b->t, &b->p, &n);
 	assert_false(rows[0].exited); /* there is a key of it yet */
