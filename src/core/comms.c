@@ -2,6 +2,7 @@
 /*
  * Owns: tables of sums by command name. Must not know: what a process is. Relies on uthash.
  */
+#define HASH_NONFATAL_OOM 1 /* a library does not exit */
 #include "comms.h"
 
 #include "tally.h"
@@ -21,6 +22,10 @@ int sw_comms_add(struct sw_comm_entry **table, const char comm[16], uint64_t pro
 		memcpy(c->comm, comm, sizeof(c->comm));
 		c->nj = INT64_MIN;
 		HASH_ADD(hh, *table, comm, sizeof(c->comm), c);
+		if (!c->hh.tbl) {
+			free(c);
+			return -ENOMEM;
+		}
 	}
 	c->processes += processes;
 	c->oncpu_ns += oncpu_ns;
@@ -53,11 +58,12 @@ struct sw_comm *sw_comms_rows(const struct sw_comm_entry *table, size_t *ret_n)
 	size_t n = HASH_COUNT(table), i = 0;
 	/* the names lie behind the rows, so that one free() frees all */
 	struct sw_comm *rows = n ? malloc(n * (sizeof(*rows) + sizeof(c->comm))) : NULL;
-	char *names = (char *)(rows + n);
+	char *names;
 
 	*ret_n = n && !rows ? SIZE_MAX : n;
 	if (!rows)
 		return NULL;
+	names = (char *)(rows + n);
 	for (c = table; c; c = c->hh.next, i++)
 		rows[i] = (struct sw_comm){
 			.comm = memcpy(names + i * sizeof(c->comm), c->comm, sizeof(c->comm)),

@@ -43,7 +43,8 @@ static int check_target(const struct sw_options *o, struct sw_error *error)
 	if ((o->target == SW_TARGET_PIDS) != (o->n_pids > 0))
 		return sw_fail(error, -EINVAL, "the target and the number of pids (%zu) do not fit", o->n_pids);
 	if ((o->target == SW_TARGET_CGROUP) != (o->cgroup != NULL))
-		return sw_fail(error, -EINVAL, "the target and the cgroup (%s) do not fit", o->cgroup ? o->cgroup : "none");
+		return sw_fail(error, -EINVAL, "the target and the cgroup (%s) do not fit",
+			       o->cgroup ? o->cgroup : "none");
 	if (o->scope > SW_SCOPE_PROCESS)
 		return sw_fail(error, -EINVAL, "scope %u does not exist", o->scope);
 	if (o->scope != SW_SCOPE_TREE && o->target != SW_TARGET_PIDS)

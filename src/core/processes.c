@@ -3,6 +3,7 @@
  * Owns: the table of processes by identity (start time, pid), what describes them, and its memory bound.
  * Must not know: how time was measured or energy shared. Relies on uthash.
  */
+#define HASH_NONFATAL_OOM 1 /* a library does not exit */
 #include "processes.h"
 
 #include "cmdline.h"
@@ -106,7 +107,10 @@ static struct sw_process_entry *find_or_make(struct sw_processes *p, const struc
 	sw_copy_comm(e->comm, t->process_comm);
 	sw_tally_clear(&e->tally, e->by_domain_ns, p->n_domains);
 	HASH_ADD(hh, p->table, id, sizeof(e->id), e);
-	return e;
+	if (e->hh.tbl)
+		return e;
+	free(e);
+	return NULL;
 }
 
 /* The key may have stood for another until this row. */

@@ -165,7 +165,8 @@ int sw_rows_list(struct sw_monitor *m)
 		r->cgroups = sw_cgroups_window(&m->cgroups, &r->n_cgroups);
 	if (by & SW_BY_COMM)
 		r->comms = sw_processes_window_comms(&m->processes, &r->n_comms);
-	if (r->n_processes != SIZE_MAX && r->n_threads != SIZE_MAX && r->n_cgroups != SIZE_MAX && r->n_comms != SIZE_MAX)
+	if (r->n_processes != SIZE_MAX && r->n_threads != SIZE_MAX && r->n_cgroups != SIZE_MAX &&
+	    r->n_comms != SIZE_MAX)
 		return 0;
 	free_lists(m);
 	return -ENOMEM;

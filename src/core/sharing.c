@@ -89,7 +89,7 @@ static void share_domain(struct sw_monitor *m, const struct sw_window *window, u
 
 		if (w->row->domain != domain || !w->process)
 			continue;
-		/* a key may have served one task after another within the window: then the order of the rows tells them apart */
+		/* a key may have served one task after another in this window: then the rows' order tells them apart */
 		m->shares[n++] = (struct sw_share){
 			.weight = w->oncpu_ns,
 			.tie = (uint64_t)w->row->key << 32 | (uint32_t)i,

@@ -28,7 +28,8 @@ static int list_rows(struct sw_monitor *m)
 		s->threads = sw_threads_totals(&m->threads, &m->processes, &s->n_threads);
 	if (by & SW_BY_CGROUP)
 		s->cgroups = sw_cgroups_totals(&m->cgroups, &s->n_cgroups);
-	if (s->n_processes != SIZE_MAX && s->n_comms != SIZE_MAX && s->n_threads != SIZE_MAX && s->n_cgroups != SIZE_MAX)
+	if (s->n_processes != SIZE_MAX && s->n_comms != SIZE_MAX && s->n_threads != SIZE_MAX &&
+	    s->n_cgroups != SIZE_MAX)
 		return 0;
 	sw_summary_free(m);
 	return sw_fail(&m->error, -ENOMEM, "out of memory for a summary");

@@ -69,23 +69,27 @@ static int explain(int32_t pid, int err, int procfs_fd, struct sw_error *error)
 	int32_t process;
 
 	if (err == -EMFILE || err == -ENFILE)
-		return sw_fail(error, err, "cannot watch process %d: %s; raise the limit (ulimit -n) or name fewer processes",
-			       pid, strerror(-err));
+		return sw_fail(error, err,
+			       "cannot watch process %d: %s; raise the limit (ulimit -n) or name fewer processes", pid,
+			       strerror(-err));
 	if (err != -ESRCH && err != -EINVAL && err != -ENOENT)
 		return sw_fail(error, err, "cannot watch process %d: %s", pid, strerror(-err));
-	/* EINVAL and, since Linux 6.15, ENOENT: a thread that does not lead its process. ESRCH: nobody, or just gone. */
+	/* EINVAL or, in newer kernels, ENOENT: a thread that does not lead its process. ESRCH: nobody, or just gone. */
 	process = has_number(pid) ? process_of(procfs_fd, pid) : 0;
 	if (process && process != pid)
-		return sw_fail(error, -ESRCH, "%d is not a process but a thread of process %d: give %d", pid, process,
-			       process);
+		return sw_fail(error, -ESRCH, "%d is not a process but a thread of process %d: give %d", pid,
+			       process, process);
 	if (err != -ESRCH && has_number(pid))
-		return sw_fail(error, -ESRCH, "%d is not a process but a thread of one: give the process's own number", pid);
-	return sw_fail(error, -ESRCH, "there is no process %d in this pid namespace: see 'ps -e' for those there are", pid);
+		return sw_fail(error, -ESRCH,
+			       "%d is not a process but a thread of one: give the process's own number", pid);
+	return sw_fail(error, -ESRCH,
+		       "there is no process %d in this pid namespace: see 'ps -e' for those there are", pid);
 }
 
 static int already_ended(int32_t pid, struct sw_error *error)
 {
-	return sw_fail(error, -ESRCH, "process %d has ended already, though its parent has not waited for it yet: give one that runs",
+	return sw_fail(error, -ESRCH,
+		       "process %d has ended already, though its parent has not waited for it yet: give one that runs",
 		       pid);
 }
 
@@ -128,8 +132,9 @@ int sw_target_open(struct sw_target_pids *t, const int32_t *pids, size_t n, int 
 
 	*t = SW_TARGET_PIDS_NONE;
 	if (n > SW_TARGET_PIDS_MAX)
-		return sw_fail(error, -E2BIG, "%zu processes are more than %d: watch an ancestor of theirs, their cgroup or the host",
-			       n, SW_TARGET_PIDS_MAX);
+		return sw_fail(error, -E2BIG,
+			       "%zu processes are more than %d: watch an ancestor of theirs, their cgroup or the host", n,
+			       SW_TARGET_PIDS_MAX);
 	if (!n)
 		return 0;
 	t->pids = calloc(n, sizeof(*t->pids));
@@ -183,7 +188,8 @@ int sw_target_check(struct sw_target_pids *t, struct sw_error *error)
 		return 0;
 	for (size_t i = 0; i < t->n; i++)
 		if (t->ended[i])
-			return sw_fail(error, -ESRCH, "process %d ended before the recording began: start it anew, or watch its parent",
+			return sw_fail(error, -ESRCH,
+				       "process %d ended before the recording began: start it anew, or watch its parent",
 				       t->pids[i]);
 	return 0;
 }

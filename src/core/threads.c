@@ -3,6 +3,7 @@
  * Owns: the table of threads by identity (start time, tgid, tid), its memory bound, and their rows.
  * Must not know: how time was measured or energy shared. Relies on uthash.
  */
+#define HASH_NONFATAL_OOM 1 /* a library does not exit */
 #include "threads.h"
 
 #include <errno.h>
@@ -79,6 +80,10 @@ static struct sw_thread_entry *make(struct sw_threads *t, const struct sw_task *
 	sw_copy_comm(e->process_comm, task->process_comm);
 	sw_tally_clear(&e->tally, e->by_domain_ns, t->n_domains);
 	HASH_ADD(hh, t->table, id, sizeof(e->id), e);
+	if (!e->hh.tbl) {
+		free(e);
+		return NULL;
+	}
 	t->n_keyless++;
 	return e;
 }

@@ -55,7 +55,9 @@ static uint64_t tend_at_ns(const struct sw_monitor *m, uint64_t now_ns)
 {
 	uint64_t at_ns = m->tended_ns + m->backend->tend_ns - m->backend->tend_ns / 8;
 
-	if (!m->backend->ops->tend || !m->backend->tend_ns || at_ns >= m->wake_ns || now_ns + TEND_CLEAR_NS > m->wake_ns)
+	if (!m->backend->ops->tend || !m->backend->tend_ns)
+		return UINT64_MAX;
+	if (at_ns >= m->wake_ns || now_ns + TEND_CLEAR_NS > m->wake_ns)
 		return UINT64_MAX;
 	if (at_ns + TEND_CLEAR_NS + TEND_SLACK_NS > m->wake_ns)
 		at_ns = m->wake_ns - TEND_CLEAR_NS - TEND_SLACK_NS;

@@ -275,8 +275,8 @@ static void options_that_do_not_fit(void **state)
 	assert_invalid(&(struct sw_options){.target = SW_TARGET_PIDS, .pids = &zero, .n_pids = 1}, -EINVAL, "pid 0");
 	assert_invalid(&(struct sw_options){.target = SW_TARGET_CGROUP}, -EINVAL, "cgroup (none) do not fit");
 	assert_invalid(&(struct sw_options){.cgroup = "/a"}, -EINVAL, "cgroup (/a) do not fit");
-	assert_invalid(&(struct sw_options){.target = SW_TARGET_CGROUP, .cgroup = "/a", .pids = &one, .n_pids = 1}, -EINVAL,
-		       "pids (1) do not fit");
+	assert_invalid(&(struct sw_options){.target = SW_TARGET_CGROUP, .cgroup = "/a", .pids = &one, .n_pids = 1},
+		       -EINVAL, "pids (1) do not fit");
 	assert_invalid(&(struct sw_options){.scope = SW_SCOPE_PROCESS}, -EINVAL, "only a target of pids");
 	assert_invalid(&(struct sw_options){.target = SW_TARGET_PIDS, .pids = &one, .n_pids = 1, .scope = 2}, -EINVAL,
 		       "scope 2 does not exist");
