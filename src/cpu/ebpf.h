@@ -182,8 +182,8 @@ int sw_ebpf_emit_rows(struct sw_ebpf *b);
 /* ebpf.c: announce a boundary, in the program's clock. One that was not read yet can only be drawn nearer. */
 void sw_ebpf_set_boundary(struct sw_ebpf *b, uint64_t T);
 
-/* Read the announced boundary, of which nobody is to be told. 0 or -ENOMEM. */
-int sw_ebpf_keep_boundary(struct sw_ebpf *b);
+/* Read the announced boundary, of which nobody is to be told, and announce T (less a ns) again. 0 or -ENOMEM. */
+int sw_ebpf_keep_boundary(struct sw_ebpf *b, uint64_t T);
 int sw_ebpf_tend(struct sw_cpu_backend *b, struct sw_error *error);
 int sw_ebpf_read(struct sw_cpu_backend *b, struct sw_error *error, const struct sw_cpu_usage **ret);
 

@@ -434,11 +434,15 @@ int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const s
 	return 0;
 }
 
-int sw_ebpf_keep_boundary(struct sw_ebpf *b)
+int sw_ebpf_keep_boundary(struct sw_ebpf *b, uint64_t T)
 {
 	int err = read_boundary(b);
 
-	return err ? err : sw_ebpf_keep_rows(b);
+	if (!err)
+		err = sw_ebpf_keep_rows(b);
+	/* a CPU knows an epoch by its boundary: never the same again, or those that have not switched would not notice */
+	sw_ebpf_set_boundary(b, T - 1);
+	return err;
 }
 
 /* A boundary of our own, so that the slots of the dead come free in a long window, too. Nobody is told of it. */
@@ -446,12 +450,11 @@ int sw_ebpf_tend(struct sw_cpu_backend *backend, struct sw_error *error)
 {
 	struct sw_ebpf *b = (struct sw_ebpf *)backend;
 	uint64_t T = b->T, now_ns = sw_now_ns() + b->clock_ahead_ns;
-	int err;
 
 	if (!b->announced || !b->start_ns || now_ns + TEND_ROOM_NS > T)
 		return 0;
 	sw_ebpf_set_boundary(b, now_ns + LEAD_NS);
-	err = sw_ebpf_keep_boundary(b);
-	sw_ebpf_set_boundary(b, T);
-	return err ? sw_fail(error, err, "out of memory for the %zu tasks of a window", b->n_active) : 0;
+	if (sw_ebpf_keep_boundary(b, T))
+		return sw_fail(error, -ENOMEM, "out of memory for the %zu tasks of a window", b->n_active);
+	return 0;
 }
