@@ -16,8 +16,7 @@
 
 #define NS_PER_MS 1000000ULL
 #define CPU_GUARD_NS 60000 /* how long back ends wait behind a boundary before they read it */
-#define TEND_CLEAR_NS (100 * NS_PER_MS) /* so long before a boundary a back end is left alone: it makes room there */
-#define TEND_SLACK_NS (20 * NS_PER_MS)  /* how late a timer may be */
+#define TEND_ROOM_NS (10 * NS_PER_MS) /* what it takes before a boundary, should the timer come late */
 /* After the last of the target's own processes: what descends from it may die soon, or live for days. */
 #define LOOK_FIRST_NS NS_PER_MS
 #define LOOK_MAX_NS (500 * NS_PER_MS)
@@ -50,18 +49,14 @@ static uint64_t meter_at_ns(const struct sw_monitor *m)
 	return m->meter.max_gap_ns && m->meter.last_ns ? m->meter.last_ns + m->meter.max_gap_ns : UINT64_MAX;
 }
 
-/* A little ahead of the latest moment, and of a boundary that is near. UINT64_MAX: not before the boundary. */
+/* UINT64_MAX: not before the boundary, at which it makes room anyway. */
 static uint64_t tend_at_ns(const struct sw_monitor *m, uint64_t now_ns)
 {
-	uint64_t at_ns = m->tended_ns + m->backend->tend_ns - m->backend->tend_ns / 8;
+	uint64_t every_ns = m->backend->tend_ns, at_ns = m->tended_ns + every_ns;
 
-	if (!m->backend->ops->tend || !m->backend->tend_ns)
+	if (!m->backend->ops->tend || !every_ns || m->wake_ns <= at_ns + every_ns / 4)
 		return UINT64_MAX;
-	if (at_ns >= m->wake_ns || now_ns + TEND_CLEAR_NS > m->wake_ns)
-		return UINT64_MAX;
-	if (at_ns + TEND_CLEAR_NS + TEND_SLACK_NS > m->wake_ns)
-		at_ns = m->wake_ns - TEND_CLEAR_NS - TEND_SLACK_NS;
-	return at_ns > m->tended_ns ? at_ns : UINT64_MAX;
+	return (at_ns > now_ns ? at_ns : now_ns) + TEND_ROOM_NS < m->wake_ns ? at_ns : UINT64_MAX;
 }
 
 bool sw_wake_meter_is_due(const struct sw_monitor *m, uint64_t now_ns)

@@ -110,8 +110,8 @@ struct sw_cpu_ops {
 	/* Read what stood at the announced boundary, which has passed. *ret lives until the next call. */
 	int (*read)(struct sw_cpu_backend *b, struct sw_error *error, const struct sw_cpu_usage **ret);
 	/*
-	 * Between boundaries, `tend_ns` after the last boundary or call at the latest (0: there is no need): lets the back
-	 * end make room for new tasks. Takes about 1 ms; the announced boundary stays. NULL: not needed.
+	 * Between boundaries, `tend_ns` after the last boundary or call, give or take a quarter (0: there is no need):
+	 * lets the back end make room for new tasks. Takes about 1 ms; the announced boundary stays. NULL: not needed.
 	 */
 	int (*tend)(struct sw_cpu_backend *b, struct sw_error *error);
 	/* The cgroups that came up since the last call: *ret lives until the next read. NULL: the back end knows none. */

@@ -31,10 +31,7 @@ fails() { # what, pattern, arguments…: exit 1, one line of ours that matches
 
 # --- targets that are none
 fails 'a process that is not there' 'no process 4194000' -p 4194000
-sleep 30 &
-gone=$!
-kill $gone
-wait $gone 2>/dev/null
+gone=$(sh -c 'echo $$')
 fails 'a process that has gone' "process $gone" -p $gone
 python3 -c 'import subprocess, time
 p = subprocess.Popen(["true"])
@@ -82,7 +79,7 @@ pid=$!
 for _ in $(seq 200); do [ -s end.jsonl ] && break || sleep 0.05; done
 kill $root
 wait $root 2>/dev/null
-sleep 0.7
+sleep 0.7 # its descendant lives on for a while
 kill "$(cat child)"
 wait $pid
 is $? 0 'monitor ends with its target, long before its window' err
@@ -125,6 +122,8 @@ if [ -n "$v2" ] && mkdir "$cg" 2>/dev/null; then
 	sh -c "$spins" &
 	outside=$!
 	sleep 0.2
+	: >cg.jsonl
+	: >gone.jsonl
 	sw monitor --cgroup "$cg" --by cgroup --threads -i 50 -d 0.8 -f jsonl -o cg.jsonl 2>err &
 	pid=$!
 	for _ in $(seq 200); do [ "$(wc -l <cg.jsonl)" -gt 4 ] && break || sleep 0.02; done
@@ -137,7 +136,7 @@ if [ -n "$v2" ] && mkdir "$cg" 2>/dev/null; then
 	check 'who left is in it for its part' row cg.jsonl threads tid $mover 'oncpu_ns>1000000' 'oncpu_ns<600000000'
 	check 'nobody from outside is' nobody cg.jsonl threads tid $outside
 	check 'a cgroup has its row' row cg.jsonl cgroups path "/${cg##*/}/b" 'oncpu_ns>100000000'
-	sw monitor --cgroup "0::/${cg##*/}" -i 50 -f jsonl -o gone.jsonl 2>err &
+	"$S" monitor --cgroup "0::/${cg##*/}" -d 30 -i 50 -f jsonl -o gone.jsonl 2>err &
 	pid=$!
 	for _ in $(seq 200); do [ "$(wc -l <gone.jsonl)" -gt 3 ] && break || sleep 0.02; done
 	kill $stays
@@ -163,7 +162,7 @@ inside() { # program and arguments, in namespaces of the options before --
 	timeout -s KILL 60 unshare "$@"
 }
 cat >ns.sh <<'END'
-sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done' &
+sh -c 'i=0; while [ $i -lt 5000000 ]; do i=$((i + 1)); done' &
 echo $! >ns.pid
 "$1" monitor -p 1 -i 50 -d 0.4 -f jsonl -o ns.jsonl
 "$1" monitor -i 50 -d 0.2 -f jsonl -o host.jsonl
@@ -181,9 +180,10 @@ else
 	skip 'pid namespaces' 'unshare -p is not allowed here'
 fi
 cat >time.sh <<'END'
-sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; sleep 20' &
+sh -c 'i=0; while [ $i -lt 5000000 ]; do i=$((i + 1)); done' &
 echo $! >time.pid
 cut -d' ' -f22 /proc/$!/stat >time.ticks
+sleep 0.1
 "$1" monitor -p $! -i 50 -d 0.4 -f jsonl -o time.jsonl
 kill $!
 END

@@ -22,6 +22,21 @@ def of_type(records, kind):
     return [r for r in records if r["type"] == kind]
 
 
+GROUPINGS = ("processes", "threads", "cgroups", "comms")
+
+
+def check_times(r, where):
+    """Every grouping that a sample has holds all of the target's time; so does the subtree of the root cgroup."""
+    want(any(kind in r for kind in GROUPINGS), where, "no rows of any kind")
+    for kind in GROUPINGS:
+        if kind in r:
+            had = sum(row["oncpu_ns"] for row in r[kind])
+            want(had == r["proc_oncpu_ns"], where, kind, "have", had, "of", r["proc_oncpu_ns"])
+    for row in r.get("cgroups", ()):
+        below = [c for c in r["cgroups"] if c is row or (c["path"] or "").startswith(row["path"].rstrip("/") + "/")]
+        want(row["subtree_oncpu_ns"] == sum(c["oncpu_ns"] for c in below), where, "subtree of", row)
+
+
 def check_joules(r, where):
     parts = [r[k] for k in ("proc_attributed_joules", "other_joules", "idle_joules", "unattributed_joules")]
     if r["total_joules"] is None:
@@ -30,8 +45,11 @@ def check_joules(r, where):
     want(sum(map(Decimal, parts)) == r["total_joules"], where, "joules do not add up:", parts, r["total_joules"])
     want(all(p >= 0 for p in parts), where, "a part is negative", parts)
     if r["type"] == "sample":
-        named = sum(Decimal(p["joules"]) for p in r["processes"] if p["joules"] is not None)
-        want(named == r["proc_attributed_joules"], where, "processes have", named, "of", r["proc_attributed_joules"])
+        for kind in GROUPINGS:
+            rows = r.get(kind, ())
+            named = sum(Decimal(row["joules"]) for row in rows if row["joules"] is not None)
+            want(kind not in r or named == r["proc_attributed_joules"], where, kind, "have", named, "of",
+                 r["proc_attributed_joules"])
         pools = Decimal(r["package_joules"] or 0) + Decimal(r["dram_joules"] or 0)
         if r["energy_source"] == "powercap":
             want(pools == r["total_joules"], where, "package and dram", pools, "of", r["total_joules"])
@@ -54,7 +72,7 @@ def sums(path, least):
         times = [s[k] for k in ("proc_oncpu_ns", "other_oncpu_ns", "idle_ns", "lost_ns", "offline_ns")]
         want(sum(times) == header["cpus"] * s["window_ns"], where, times, "are not", header["cpus"], s["window_ns"])
         want(sum(s["lost_by_kind_ns"].values()) == s["lost_ns"], where, "kinds of losses", s["lost_by_kind_ns"])
-        want(sum(p["oncpu_ns"] for p in s["processes"]) == s["proc_oncpu_ns"], where, "processes' times")
+        check_times(s, where)
         want(header["target"]["kind"] != "host" or s["other_oncpu_ns"] == 0, where, "the host has no others")
         check_joules(s, where)
         for d in s.get("domains", []):
@@ -90,6 +108,59 @@ def has(path, pid, state):
         slack = 20_000_000 + own // 50  # what it did after it had read that, and how the two clocks differ
         want(own > 50_000_000, "it was to be busy", own)
         want(own - slack - summary["lost_ns"] <= p["oncpu_ns"] <= own + slack, "its own clock says", own, p)
+
+
+def target(file, **wanted):
+    """What the header says of the target, and the summary of why the recording ended: key:=value."""
+    records = read(file)
+    header, summary = records[0], records[-1]
+    for key, value in wanted.items():
+        got = summary["end"] if key == "end" else header["target"].get(key)
+        want(str(got) == value, key, "is", got, "and not", value)
+
+
+def row(path, kind, key, value, *checks):
+    """The one row of the summary's `kind` where key is value: FIELD=TEXT, FIELD>NUMBER, FIELD<NUMBER, or -FIELD (absent)."""
+    summary = read(path)[-1]
+    found = [r for r in summary[kind] if str(r.get(key)) == value]
+    want(len(found) == 1, len(found), "rows of", kind, "where", key, "is", value)
+    for check in checks:
+        field, op, text = re.fullmatch(r"(-?\w+)([=<>]?)(.*)", check, re.S).groups()
+        got = found[0].get(field.lstrip("-"))
+        if field[0] == "-":
+            want(field[1:] not in found[0], "there is", field[1:], got)
+        elif op == "=":
+            want(str(got) == text, field, "is", got, "and not", text)
+        else:
+            want(got is not None and (got > float(text) if op == ">" else got < float(text)), field, "is", got, check)
+
+
+def nobody(path, kind, key, value):
+    """No sample and no summary names it."""
+    for r in read(path)[1:]:
+        want(value not in [str(p.get(key)) for p in r.get(kind, ())], value, "is in", r["type"])
+
+
+def ids(path, pid, host_differs):
+    """Ids in a namespace: `pid` is there; everybody has a pid or (outside) a host_pid."""
+    samples = of_type(read(path), "sample")
+    rows = [p for s in samples for p in s["processes"]]
+    mine = [p for p in rows if p["pid"] == int(pid)]
+    want(mine, "nobody is", pid)
+    want(all(("host_pid" in p) == (host_differs == "yes") for p in mine), mine[0])
+    want(all(p["pid"] is not None or p["host_pid"] > 0 for p in rows), "a row without any id")
+
+
+def windows(path, ms):
+    """All windows but the last are of that length, and they join."""
+    lengths = [s["window_ns"] for s in of_type(read(path), "sample")][:-1]
+    want(lengths and all(abs(n - int(ms) * 10**6) < 10**6 * max(2, int(ms) // 10) for n in lengths), lengths)
+
+
+def started(path, pid, ticks):
+    """start_boottime_ns is what /proc/PID/stat says, to a clock tick."""
+    start = find(read(path)[-1], pid)["start_boottime_ns"]
+    want(abs(start - int(ticks) * 10**7) <= 10**7, start, ticks)
 
 
 def named(path):
@@ -140,4 +211,5 @@ def packages(path, *pids):
 
 
 if __name__ == "__main__":
-    globals()[sys.argv[1]](*sys.argv[2:])
+    words = [a for a in sys.argv[2:] if not re.match("[a-z]+:=", a)]
+    globals()[sys.argv[1]](*words, **dict(a.split(":=", 1) for a in sys.argv[2:] if a not in words))
