@@ -196,7 +196,7 @@ static struct chain *plant_chain(int *fd)
 	return c;
 }
 
-static void uproot_chain(struct chain *c, int fd)
+static void uproot_chain(void)
 {
 	char path[64];
 
@@ -206,8 +206,12 @@ static void uproot_chain(struct chain *c, int fd)
 	}
 	rmdir(directory);
 	strcpy(strrchr(directory, '-'), "-XXXXXX");
-	munmap(c, sizeof(*c));
-	close(fd);
+}
+
+static int teardown(void **state)
+{
+	uproot_chain();
+	return live_teardown(state);
 }
 
 static void check_chain(struct record *r, pid_t pid, uint64_t before_ns, unsigned windows)
@@ -250,7 +254,8 @@ static void ten_execs_in_a_window(void **state)
 		nap(NS_PER_MS);
 	record_window(r, NS_PER_MS);
 	check_chain(r, pid, 0, 1);
-	uproot_chain(c, fd);
+	munmap(c, sizeof(*c));
+	close(fd);
 }
 
 /* In each window it goes by the name that it bore last, and the row says that this is news. */
@@ -287,7 +292,8 @@ static void an_exec_in_each_window(void **state)
 	}
 	c->may = EXECS + 1;
 	check_chain(r, pid, before_ns, EXECS);
-	uproot_chain(c, fd);
+	munmap(c, sizeof(*c));
+	close(fd);
 }
 
 int main(int argc, char **argv)
@@ -295,8 +301,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		live_test(id_comes_back_in_a_window),
 		live_test(id_comes_back_in_a_window_of_a_tree),
-		live_test(ten_execs_in_a_window),
-		live_test(an_exec_in_each_window),
+		cmocka_unit_test_setup_teardown(ten_execs_in_a_window, live_setup, teardown),
+		cmocka_unit_test_setup_teardown(an_exec_in_each_window, live_setup, teardown),
 	};
 
 	if (argc == 5 && !strcmp(argv[1], "--chain")) {
