@@ -26,7 +26,7 @@ uint64_t group_subtree_ns(const struct record *r, uint64_t id);
 /* The mount of cgroup v2, or NULL. Found through /proc/self/mountinfo. */
 const char *groups_mount(void);
 
-/* Make a directory for a test's cgroups, which the teardown removes with all below it; skips the test where it cannot. */
+/* Make a directory for a test's cgroups, which the teardown removes with all below it; or skip the test. */
 const char *groups_begin(void);
 int groups_teardown(void **state); /* in place of live_teardown() */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: attaching to trees that live, and change while their members are looked for: nobody is missed, nobody else is in.
+ * Owns: attaching to trees that live, and change while their members are looked for: nobody is missed, nor is anybody
+ * else in.
  * Relies on: puppet.h; the back end's seam at_task(), which is called exactly between two steps of its scan.
  */
 #include "puppet.h"
@@ -19,8 +20,9 @@ static struct record *record;
 static int next;  /* the first puppet that is not there yet */
 static bool done[PUPPETS];
 static struct {
-	unsigned from_seen, from_unseen, low, orphans; /* children made in mid-scan, by whether their parent was scanned */
-	unsigned tasks;                                /* that the scan told of */
+	unsigned from_seen, from_unseen; /* children made in mid-scan, by whether it had passed their parent */
+	unsigned low, orphans;
+	unsigned tasks; /* that the scan told of */
 } scan;
 
 static struct record *attach(void (*at_task)(int32_t tid, void *ctx))
@@ -60,10 +62,11 @@ static void check_members(const bool *in, pid_t storm)
 	for (const struct identity *i = record->identities; i; i = i->hh.next)
 		if (!puppet_owns(i->id.tgid) && (!storm || i->ppid != storm)) {
 			outside++;
-			print_message("# %s, process %d of %d, is outside, but has a row\n", i->comm, i->id.tgid, i->ppid);
+			print_message("# %s, process %d of %d, is outside, but has a row\n", i->comm, i->id.tgid,
+				      i->ppid);
 		}
-	print_message("# %u members and %u others, %u missing, %u too many; %u tasks scanned, %llu not marked\n", members,
-		      others, missing, outside, scan.tasks, (unsigned long long)record->members_lost);
+	print_message("# %u members and %u others, %u missing, %u too many; %u tasks scanned, %llu not marked\n",
+		      members, others, missing, outside, scan.tasks, (unsigned long long)record->members_lost);
 	assert_int_equal(missing, 0);
 	assert_int_equal(outside, 0);
 	assert_int_equal(record->members_lost, 0);
@@ -125,8 +128,8 @@ static void forks_in_mid_scan(void **state)
 			puppet_fork(next % 5 ? next - 1 : ROOT, next, 0);
 	start(fork_storm, NULL);
 	record = attach(forks_in_scan);
-	print_message("# in mid-scan %u children of members that were passed, %u of such as were not, %u of them behind the "
-		      "scan, %u orphaned at once\n", scan.from_seen, scan.from_unseen, scan.low, scan.orphans);
+	print_message("# in mid-scan %u children of members that were passed, %u of such as were not, %u of them behind"
+		      " the scan, %u orphaned at once\n", scan.from_seen, scan.from_unseen, scan.low, scan.orphans);
 	assert_true(scan.from_seen > 5 && scan.from_unseen > 5 && scan.low > 5 && scan.orphans > 5);
 	memset(in, true, sizeof(in));
 	check_members(in, 0);
@@ -324,7 +327,7 @@ static void random_trees(void **state)
 		finish(storm, SIGKILL);
 		puppets_end(ROOT);
 	}
-	print_message("# %u daemons made; of those that had lost their parents %u led to the root still; %u of all did not\n",
+	print_message("# %u daemons made; of those without their parents %u led to the root still; %u of all did not\n",
 		      daemons, adopted, strangers);
 	assert_true(strangers > 0);
 	assert_true(adopted > 0);

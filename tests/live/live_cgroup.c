@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define TICK_NS (NS_PER_S / sysconf(_SC_CLK_TCK))
+#define LAG_NS 25000
 
 static struct record *watch(void)
 {
@@ -53,6 +54,15 @@ static char *join(char *to, const char *directory, const char *name)
 	return to;
 }
 
+static uint64_t switches_of_all(const pid_t *pids, unsigned n)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += switches_of(pids[i]);
+	return sum;
+}
+
 struct truth {
 	const char *what;
 	const char *path;
@@ -66,8 +76,12 @@ static void begin_truth(const struct record *r, struct truth *t)
 	t->kernel_ns = group_usage_ns(t->path);
 }
 
-/* Both stood still at the two moments, so that nothing but interrupts, steal and what was lost can lie between. */
-static bool is_true(const struct record *r, const struct truth *t, uint64_t stolen_before_ns, double permille)
+/*
+ * Both stood still at the two moments, so that nothing but interrupts, steal and what was lost can lie between, and the
+ * time from a wake-up to the switch that follows (see record_matches()), of each time that they were switched out.
+ */
+static bool is_true(const struct record *r, const struct truth *t, uint64_t stolen_before_ns, uint64_t switches,
+		    double permille)
 {
 	uint64_t ours_ns = group_subtree_ns(r, t->id) - t->ours_ns, kernel_ns = group_usage_ns(t->path) - t->kernel_ns;
 	uint64_t stolen_ns = irq_and_steal_ns() - stolen_before_ns, lost_ns = record_lost_ns(r);
@@ -75,8 +89,10 @@ static bool is_true(const struct record *r, const struct truth *t, uint64_t stol
 
 	if (permille > 0)
 		slack = kernel_ns * permille / 1000;
-	print_message("# %s: ours %.3f ms, cpu.stat %.3f ms, %+.3f ms; interrupts and steal %.0f, lost %.3f ms\n", t->what,
-		      ours_ns / 1e6, kernel_ns / 1e6, more / 1e6, stolen_ns / 1e6, lost_ns / 1e6);
+	slack += switches * LAG_NS;
+	print_message("# %s: ours %.3f ms, cpu.stat %.3f ms, %+.3f ms; %llu switches, interrupts and steal %.0f, "
+		      "lost %.3f ms\n", t->what, ours_ns / 1e6, kernel_ns / 1e6, more / 1e6,
+		      (unsigned long long)switches, stolen_ns / 1e6, lost_ns / 1e6);
 	return kernel_ns > 0 && more <= slack + (int64_t)stolen_ns && -more <= slack + (int64_t)lost_ns;
 }
 
@@ -84,19 +100,20 @@ static bool is_true(const struct record *r, const struct truth *t, uint64_t stol
 static void subtrees_equal_cpu_stat(void **state)
 {
 	static char path[4][PATH_MAX];
+	const char *own = groups_begin();
 	struct truth truth[4];
-	uint64_t stolen_ns;
+	uint64_t stolen_ns, switches;
 	struct record *r;
 	unsigned wrong = 0;
 	pid_t pids[5];
 
 	(void)state;
-	join(path[0], groups_begin(), "top");
+	join(path[0], own, "top");
 	join(path[1], path[0], "a");
 	join(path[2], path[0], "b");
 	join(path[3], path[1], "below");
 	for (int i = 0; i < 4; i++) {
-		truth[i] = (struct truth){(const char *[]){"top", "top/a", "top/b", "top/a/below"}[i], path[i], 0, 0, 0};
+		truth[i] = (struct truth){.what = path[i] + strlen(own) + 1, .path = path[i]};
 		group_make(path[i], &truth[i].id);
 	}
 	r = watch();
@@ -108,6 +125,7 @@ static void subtrees_equal_cpu_stat(void **state)
 	stolen_ns = irq_and_steal_ns();
 	for (int i = 0; i < 4; i++)
 		begin_truth(r, &truth[i]);
+	switches = switches_of_all(pids, 5);
 	go_on(pids, 5);
 	for (int i = 0; i < 10; i++) {
 		record_window(r, 200 * NS_PER_MS);
@@ -115,9 +133,10 @@ static void subtrees_equal_cpu_stat(void **state)
 			group_move(path[i % 4], pids[4]);
 	}
 	halt(pids, 5);
+	switches = switches_of_all(pids, 5) - switches;
 	record_window(r, NS_PER_MS);
 	for (int i = 0; i < 4; i++)
-		wrong += !is_true(r, &truth[i], stolen_ns, 0);
+		wrong += !is_true(r, &truth[i], stolen_ns, switches, 0);
 	assert_int_equal(wrong, 0);
 	/* a subtree is more than its own */
 	assert_true(group_of(r, truth[0].id)->oncpu_ns < group_subtree_ns(r, truth[0].id) / 2);
@@ -148,14 +167,15 @@ static void neighbours(void **state)
 	const char *own = groups_begin();
 	struct truth truth[2];
 	intptr_t cpu = cpus_online() - 1;
-	uint64_t stolen_ns;
+	uint64_t stolen_ns, switches;
 	struct record *r;
 	unsigned wrong = 0;
 	pid_t pids[2];
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		truth[i] = (struct truth){i ? "a tenth at nice 19" : "all of a CPU", join(path[i], own, i ? "B" : "A"), 0, 0, 0};
+		truth[i].what = i ? "a tenth at nice 19" : "all of a CPU";
+		truth[i].path = join(path[i], own, i ? "B" : "A");
 		group_make(path[i], &truth[i].id);
 	}
 	r = watch();
@@ -167,12 +187,14 @@ static void neighbours(void **state)
 	stolen_ns = irq_and_steal_ns();
 	for (int i = 0; i < 2; i++)
 		begin_truth(r, &truth[i]);
+	switches = switches_of_all(pids, 2);
 	go_on(pids, 2);
 	record_windows(r, 10, 200 * NS_PER_MS);
 	halt(pids, 2);
+	switches = switches_of_all(pids, 2) - switches;
 	record_window(r, NS_PER_MS);
 	for (int i = 0; i < 2; i++)
-		wrong += !is_true(r, &truth[i], stolen_ns, 10);
+		wrong += !is_true(r, &truth[i], stolen_ns, switches, 10);
 	assert_int_equal(wrong, 0);
 	record_assert_exact(r);
 }

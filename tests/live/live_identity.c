@@ -80,7 +80,8 @@ static int by_start(const void *a, const void *b)
 {
 	const struct identity *x = *(const struct identity *const *)a, *y = *(const struct identity *const *)b;
 
-	return (x->id.start_boottime_ns > y->id.start_boottime_ns) - (x->id.start_boottime_ns < y->id.start_boottime_ns);
+	return (x->id.start_boottime_ns > y->id.start_boottime_ns) -
+	       (x->id.start_boottime_ns < y->id.start_boottime_ns);
 }
 
 static void id_comes_back(bool tree)

@@ -237,8 +237,8 @@ static void kernel_threads(void **state)
 		}
 		if (flags >= 0 && kernel != i->task.kernel_thread) {
 			wrong++;
-			print_message("# %s, process %d: flags %lx, told %d\n", i->comm, i->id.tgid, (unsigned long)flags,
-				      i->task.kernel_thread);
+			print_message("# %s, process %d: flags %lx, told %d\n", i->comm, i->id.tgid,
+				      (unsigned long)flags, i->task.kernel_thread);
 		}
 	}
 	print_message("# %u threads of the kernel had %.3f ms; %u others; %u wrong\n", kernels, kernel_ns / 1e6, users,

@@ -199,8 +199,9 @@ static void check(const struct record *r, const char *what, const struct numbers
 	const struct identity *id = record_find(r, n->host.tid);
 
 	assert_non_null(id);
-	print_message("# %s: process %d, thread %d, of %d; here %d, %d, of %d; it calls itself %d\n", what, id->task.tgid,
-		      id->task.tid, id->task.ppid, id->task.here.tgid, id->task.here.tid, id->task.here.ppid, n->own);
+	print_message("# %s: process %d, thread %d, of %d; here %d, %d, of %d; it calls itself %d\n", what,
+		      id->task.tgid, id->task.tid, id->task.ppid, id->task.here.tgid, id->task.here.tid,
+		      id->task.here.ppid, n->own);
 	assert_int_equal(id->task.tgid, n->host.tgid);
 	assert_int_equal(id->task.here.tgid, n->here.tgid);
 	assert_int_equal(id->task.here.tid, n->here.tid);
@@ -271,8 +272,8 @@ static void reads_its_start(void *arg)
 	FILE *f = fopen("/proc/self/stat", "r");
 
 	if (!f || !fgets(text, sizeof(text), f) ||
-	    sscanf(strrchr(text, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-		   &b->start_ticks) != 1)
+	    sscanf(strrchr(text, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+					   "%*d %llu", &b->start_ticks) != 1)
 		_exit(1);
 	fclose(f);
 	b->ready = 1;

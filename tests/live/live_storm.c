@@ -119,8 +119,9 @@ static void watch_crowd(const pid_t *pids, bool tree)
 			}
 		}
 	}
-	print_message("# %s, %u slots: in 5 windows %u rows of the %d that work, %u of sleepers; %llu not marked, lost to "
-		      "slots %.3f ms, missed %.3f\n", tree ? "trees" : "host", r->b->max_keys, working, ACTIVE, sleeping,
+	print_message("# %s, %u slots: in 5 windows %u rows of the %d that work, %u of sleepers; %llu not marked, lost "
+		      "to slots %.3f ms, missed %.3f\n", tree ? "trees" : "host", r->b->max_keys, working, ACTIVE,
+		      sleeping,
 		      (unsigned long long)r->members_lost, r->sum.lost_slots_ns / 1e6, r->sum.lost_missed_ns / 1e6);
 	assert_int_equal(working, 5 * ACTIVE);
 	assert_int_equal(sleeping, 0);
@@ -235,9 +236,10 @@ static void ride_out(bool tree)
 		unended += id && !(id->died && id->process_ended && id->task.exit_known);
 	}
 	free(list);
-	print_message("# %s: %u processes in %.1f s, %llu windows; %u missing, the end of %u unseen; lost to slots %.3f ms, "
-		      "missed %.3f ms, otherwise %.3f ms; %lld runs refused, %llu not marked\n", tree ? "tree" : "host", n,
-		      (end_ns - begin_ns) / 1e9, (unsigned long long)r->windows, missing, unended,
+	print_message("# %s: %u processes in %.1f s, %llu windows; %u missing, the end of %u unseen; lost to slots "
+		      "%.3f ms, missed %.3f ms, otherwise %.3f ms; %lld runs refused, %llu not marked\n",
+		      tree ? "tree" : "host", n, (end_ns - begin_ns) / 1e9, (unsigned long long)r->windows, missing,
+		      unended,
 		      r->sum.lost_slots_ns / 1e6, r->sum.lost_missed_ns / 1e6, r->sum.lost_other_ns / 1e6,
 		      (long long)r->usage->recursion_misses, (unsigned long long)r->members_lost);
 	assert_true(n > 100); /* on a machine that is busy otherwise */

@@ -148,7 +148,8 @@ static void process_scope_and_exec(void **state)
 	e = finish(pid, 0);
 	assert_int_equal(e.status, 7 << 8);
 	record_assert_exact(r);
-	assert_true(record_matches(r, "an exec by a thread", record_process_ns(r, pid), e.cpu_ns - before_ns, e.switches, 20));
+	assert_true(record_matches(r, "an exec by a thread", record_process_ns(r, pid), e.cpu_ns - before_ns,
+				   e.switches, 20));
 	assert_string_equal(record_find(r, pid)->process_comm, "exe");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Owns: puppets: their orders and their answers. Must not know: what a test makes of them.
- * Relies on: futex(2) between processes, clone3(2) (set_tid), proc(5): state Z comes after the children were given away.
+ * Relies on: futex(2) between processes, clone3(2) (set_tid), proc(5): state Z comes after children were given away.
  */
 #include "puppet.h"
 
