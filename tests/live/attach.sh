@@ -132,10 +132,10 @@ if [ -n "$v2" ] && mkdir "$cg" 2>/dev/null; then
 	is $? 0 'monitor of a cgroup' err
 	check 'its windows add up, subtrees too' sums cg.jsonl 14
 	check 'the header says which' target cg.jsonl kind:=cgroup "path:=/${cg##*/}"
-	check 'who stayed is in it' row cg.jsonl threads tid $stays 'oncpu_ns>100000000'
+	check 'who stayed is in it' row cg.jsonl threads tid $stays 'oncpu_ns>20000000'
 	check 'who left is in it for its part' row cg.jsonl threads tid $mover 'oncpu_ns>1000000' 'oncpu_ns<600000000'
 	check 'nobody from outside is' nobody cg.jsonl threads tid $outside
-	check 'a cgroup has its row' row cg.jsonl cgroups path "/${cg##*/}/b" 'oncpu_ns>100000000'
+	check 'a cgroup has its row' row cg.jsonl cgroups path "/${cg##*/}/b" 'oncpu_ns>20000000'
 	"$S" monitor --cgroup "0::/${cg##*/}" -d 30 -i 50 -f jsonl -o gone.jsonl 2>err &
 	pid=$!
 	for _ in $(seq 200); do [ "$(wc -l <gone.jsonl)" -gt 3 ] && break || sleep 0.02; done
