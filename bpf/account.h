@@ -17,7 +17,7 @@
  *   swa_count(c, p): how many switches the run queue has counted; 0 where that is not known;
  *   swa_left(c, p, t, &left): of the expected task, what struct swa_left holds (ran_ns: of the run that began at
  *   since_ns);
- *   swa_create(c, p, task, member), see slots.h;
+ *   swa_create(c, p, task, member), see slots.h; swa_is_start_of(n, ns): does slot n's task have that start time?
  *   swa_describe(p, task, n, enum swa_moment): fill the cold part of slot n, as far as that moment has news.
  *
  * Order of stores. User space reads while CPUs go on. Within a CPU's state it relies on `seq`; for a slot on `epoch`
@@ -262,24 +262,30 @@ SWA_INLINE bool swa_reaches(__u32 parent_tgid, struct task_struct *child)
 }
 
 /*
- * A task execed. Its names are new. If a thread did it, it took its leader's id and start time over: it is charged
- * under them from here on, and what it and the old leader had stays under theirs.
+ * A task execed. Its names are new. If a thread did it, it took its leader's id and start time over, and with them who
+ * it is: the leader's slots are its own now, and what it had as a thread stays under its old id.
  */
 SWA_FN int swa_exec(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 old_tid)
 {
 	__u32 tid = swa_tid(p), n;
 	struct swb_slot *s;
+	bool owns = false;
 
-	if (!c)
+	if (!c || !task)
 		return 0;
 	if (old_tid != tid) {
 		if (c->running == SWB_TID(old_tid))
 			c->running = SWB_TID(tid);
-		/* its new slot first, before what marks its new id goes: it must not be outside for a moment */
-		if (cfg_tree && (swa_inside(tid) || swa_inside(old_tid)) && swa_create(c, p, task, true) < SWB_FIRST_SLOT)
+		swa_for_ways(n, s, tid) {
+			if (!s->task || s->tid != tid)
+				continue;
+			s->task = task;
+			owns = true;
+		}
+		/* before what marked it goes: it must not be outside for a moment */
+		if (cfg_tree && !owns && swa_inside(old_tid) && swa_create(c, p, task, true) < SWB_FIRST_SLOT)
 			c->members_lost++;
 		swa_drop(c, task, old_tid, false);
-		swa_drop(c, task, tid, true);
 	}
 	swa_for_ways(n, s, tid) {
 		if (s->task != task)

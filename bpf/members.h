@@ -182,15 +182,16 @@ WHOLE int create_whole(u64 task, u32 member)
 	struct task_struct *p = (struct task_struct *)task;
 	struct swb_cpu *c = this_cpu();
 
-	return swa_make(c, p, task, BPF_CORE_READ(p, pid), (u64)BPF_CORE_READ(p, cgroups),
-			BPF_CORE_READ(p, cgroups, dfl_cgrp, kn, id), member);
+	return swa_make(c, p, task, BPF_CORE_READ(p, pid), BPF_CORE_READ(p, start_boottime),
+			(u64)BPF_CORE_READ(p, cgroups), BPF_CORE_READ(p, cgroups, dfl_cgrp, kn, id), member);
 }
 
 /*
- * Of the task of a slot that is in use: its names anew, or, if it has ended unseen, its end. Memory of a task that was
- * freed says so, by who lives there now or by the state in which it was left.
+ * Of the task of a slot that is in use: its names anew, or, if it has ended unseen, its end. 1: somebody else lives at
+ * its address. Memory of a task that is gone looks so, but so does a thread in the midst of an exec, which has its
+ * leader's id already; so only `bury` makes that an end.
  */
-WHOLE int ask_again(u32 n)
+WHOLE int ask_again(u32 n, u32 bury)
 {
 	struct swb_slot *s = swa_slot(n);
 	struct swb_cold *cold = swa_cold(n);
@@ -201,8 +202,9 @@ WHOLE int ask_again(u32 n)
 	if (!cold || !task || !c)
 		return 0;
 	if ((u32)BPF_CORE_READ(p, pid) != s->tid || BPF_CORE_READ(p, start_boottime) != cold->start_boottime_ns) {
-		swa_bury(c, s, task);
-		return 0;
+		if (bury)
+			swa_bury(c, s, task);
+		return !bury;
 	}
 	if (!is_dead(p, false) || BPF_CORE_READ(p, on_cpu)) {
 		describe_whole(task, n, SWA_RAN);

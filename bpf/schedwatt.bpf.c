@@ -115,6 +115,13 @@ SWA_INLINE struct swb_cpu *this_cpu(void)
 	return bpf_map_lookup_elem(&cpus, &cpu);
 }
 
+SWA_INLINE bool swa_is_start_of(u32 n, u64 start_boottime_ns)
+{
+	struct swb_cold *cold = swa_cold(n);
+
+	return cold && cold->start_boottime_ns == start_boottime_ns;
+}
+
 #include "account.h"
 #include "members.h"
 
@@ -122,7 +129,7 @@ SWA_FN u32 swa_create(struct swb_cpu *c, struct task_struct *p, u64 task, bool m
 {
 	if (cfg_probe)
 		return create_whole(task, member);
-	return swa_make(c, p, task, swa_tid(p), swa_css(p), swa_cgroup_id(p), member);
+	return swa_make(c, p, task, swa_tid(p), TASK(p, start_boottime), swa_css(p), swa_cgroup_id(p), member);
 }
 
 SWA_INLINE struct task_struct *current_task(void)
@@ -352,9 +359,12 @@ SEC("raw_tp")
 int ask(void *ctx)
 {
 	for (u32 i = 0; i < SWB_ASK_MAX; i++) {
+		u32 *slot = &swa_asked.slot[i & (SWB_ASK_MAX - 1)];
+
 		if (i >= swa_asked.n)
 			break;
-		ask_again(swa_asked.slot[i & (SWB_ASK_MAX - 1)]);
+		if (ask_again(*slot & ~SWB_ASK_BURY, *slot & SWB_ASK_BURY))
+			*slot = SWB_ASK_OTHER;
 	}
 	return 0;
 }

@@ -167,8 +167,13 @@ struct swb_global {
 };
 
 #define SWB_ASK_MAX 256
+#define SWB_ASK_BURY (1U << 31)
+#define SWB_ASK_OTHER (~0U)
 
-/* Which slots ask() is to look at. */
+/*
+ * Which slots ask() is to look at: with SWB_ASK_BURY, those whose task was found to be another one a while ago are given
+ * up. What it finds to be so becomes SWB_ASK_OTHER.
+ */
 struct swb_asked {
 	__u32 n;
 	__u32 slot[SWB_ASK_MAX];

@@ -86,8 +86,8 @@ SWA_INLINE void swa_touch(struct swb_cpu *c, struct swb_slot *s, __u32 n)
  */
 SWA_FN __u32 swa_create(struct swb_cpu *c, struct task_struct *p, __u64 task, bool member);
 
-SWA_INLINE __u32 swa_make(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 tid, __u64 css, __u64 cgroup_id,
-			  bool member)
+SWA_INLINE __u32 swa_make(struct swb_cpu *c, struct task_struct *p, __u64 task, __u32 tid, __u64 start_boottime_ns,
+			  __u64 css, __u64 cgroup_id, bool member)
 {
 	__u32 n, found = 0;
 	struct swb_slot *s;
@@ -98,6 +98,9 @@ SWA_INLINE __u32 swa_make(struct swb_cpu *c, struct task_struct *p, __u64 task, 
 		if (!s->task || s->tid != tid)
 			continue;
 		member = true;
+		/* a thread that execs and is switched before swa_exec() hears of it: it is who its leader was */
+		if (s->task != task && swa_is_start_of(n, start_boottime_ns))
+			s->task = task;
 		if (s->task != task)
 			continue;
 		if (s->domain == c->domain && s->cgroup_id == cgroup_id) {

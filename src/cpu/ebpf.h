@@ -30,6 +30,7 @@ struct sw_slot_state {
 	uint64_t value_ns;    /* at the boundary, without shift_ns */
 	uint64_t running_ns;  /* of a stretch that has not ended, up to the boundary */
 	uint64_t left_ns;     /* the same, of one that it left unseen: it may run elsewhere by now */
+	uint64_t other_ns;    /* boundary at which somebody else was found where its task had been; 0: it is there */
 	uint32_t pass;        /* last one it was collected in */
 	uint8_t known;        /* `task` was filled for who has the slot */
 	uint8_t told;         /* handed out before */

@@ -53,6 +53,7 @@ static struct sw_cpu_row take_row(struct sw_ebpf *b, uint32_t n)
 	if (last) {
 		st->told = st->touched = st->described = false;
 		st->shift_ns = 0;
+		st->other_ns = 0;
 		__atomic_sub_fetch(&s->claim, 1, __ATOMIC_RELEASE);
 	}
 	return row;

@@ -13,19 +13,33 @@
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 #define SWEEP_PERIOD_NS 30000000000ULL
 #define SWEEP_QUIET_NS 500000000ULL
+#define BURY_AFTER_NS 10000000000ULL /* longer than an exec takes from its new id to its hook */
 
 static void ask(struct sw_ebpf *b)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	uint32_t slots[SWB_ASK_MAX];
 
+	memcpy(slots, b->asked->slot, sizeof(slots));
 	/* a failure shows in what it would have written */
 	bpf_prog_test_run_opts(b->ask_fd, &opts);
+	for (uint32_t i = 0; i < b->asked->n; i++) {
+		struct sw_slot_state *st = &b->state[slots[i] & ~SWB_ASK_BURY];
+
+		if (b->asked->slot[i] != SWB_ASK_OTHER)
+			st->other_ns = 0;
+		else if (!st->other_ns)
+			st->other_ns = b->T;
+	}
 	b->asked->n = 0;
 }
 
 static void ask_about(struct sw_ebpf *b, uint32_t n)
 {
-	b->asked->slot[b->asked->n++] = n;
+	uint64_t other_ns = b->state[n].other_ns;
+	bool bury = other_ns && b->T - other_ns >= BURY_AFTER_NS;
+
+	b->asked->slot[b->asked->n++] = n | (bury ? SWB_ASK_BURY : 0);
 	if (b->asked->n == SWB_ASK_MAX)
 		ask(b);
 }

@@ -153,32 +153,40 @@ static void swa_describe(struct task_struct *p, __u64 task, __u32 n, enum swa_mo
 	memcpy(cold->leader_comm, p->comm, sizeof(cold->leader_comm));
 }
 
+static bool swa_is_start_of(__u32 n, __u64 start_boottime_ns)
+{
+	return sim_cold[n].start_boottime_ns == start_boottime_ns;
+}
+
 #include "account.h"
 
 static __u32 swa_create(struct swb_cpu *c, struct task_struct *p, __u64 task, bool member)
 {
-	return swa_make(c, p, task, p->tid, p->css, p->cgroup, member);
+	return swa_make(c, p, task, p->tid, p->start, p->css, p->cgroup, member);
 }
 
-/* What ask() does for a slot: a task that ended unseen is found out. */
-static __attribute__((unused)) void sim_ask(__u32 n)
+/* What ask() does for a slot: a task that ended unseen is found out. True: somebody else lives there. */
+static __attribute__((unused)) bool sim_ask(__u32 n, bool bury)
 {
 	struct swb_slot *s = &sim_slots[n];
 	struct task_struct *p = (struct task_struct *)(uintptr_t)s->task;
+	bool died;
 
 	if (!p)
-		return;
-	if (p->tid == s->tid && p->start == sim_cold[n].start_boottime_ns) {
-		bool died = p->dead && p->on_cpu < 0;
-
-		if (died && cfg_tree && p->tid == p->tgid && p->live)
-			return;
-		swa_describe(p, s->task, n, died ? SWA_DEATH : SWA_RAN);
-		s->names++;
-		if (!died)
-			return;
+		return false;
+	if (p->tid != s->tid || p->start != sim_cold[n].start_boottime_ns) {
+		if (bury)
+			swa_bury(&sim_cpus[0], s, s->task);
+		return !bury;
 	}
-	swa_bury(&sim_cpus[0], s, s->task);
+	died = p->dead && p->on_cpu < 0;
+	if (died && cfg_tree && p->tid == p->tgid && p->live)
+		return false;
+	swa_describe(p, s->task, n, died ? SWA_DEATH : SWA_RAN);
+	s->names++;
+	if (died)
+		swa_bury(&sim_cpus[0], s, s->task);
+	return false;
 }
 
 static __attribute__((unused)) void sim_reset(void)

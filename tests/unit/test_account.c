@@ -170,7 +170,7 @@ static void unseen_death(void **state)
 	assert_int_equal(sim_acc(&a), 7);
 	assert_int_equal(sim_acc(&b), 13);
 	for (uint32_t n = 0; n < SIM_SLOTS; n++)
-		sim_ask(n);
+		assert_false(sim_ask(n, false));
 	for (uint32_t n = 0; n < SIM_SLOTS; n++)
 		if (sim_slots[n].claim)
 			assert_int_equal(sim_slots[n].dead, sim_slots[n].tid == 10 ? SWB_DIED : SWB_ALIVE);
@@ -350,7 +350,8 @@ static void exec_by_thread(void **state)
 	strcpy(thread.comm, "new");
 	sim_time = 45;
 	swa_exec(&sim_cpus[0], &thread, (uintptr_t)&thread, 11);
-	assert_int_equal(sim_cpus[0].unlisted, 2);
+	assert_int_equal(sim_cpus[0].unlisted, 1);
+	assert_int_equal(sim_in_use(), 2); /* the leader's slot is the thread's now */
 	leader.dead = true;
 	sim_switch(1, 46, &leader);
 	sim_switch(1, 48, NULL); /* the old leader's last switch-out comes after the swap */
@@ -393,6 +394,7 @@ static void exec_by_thread_in_tree(void **state)
 	sim_switch(0, 34, NULL);
 	sim_switch(0, 35, &thread);
 	assert_int_equal(sim_cpus[0].outside, 0);
+	assert_int_equal(sim_in_use(), 2); /* it took the leader's slot over */
 	sim_time = 36;
 	swa_exec(&sim_cpus[0], &thread, (uintptr_t)&thread, 11);
 	assert_true(swa_inside(thread.tid)); /* it never left the tree */
@@ -594,6 +596,32 @@ static void tree_mark_is_handed_on(void **state)
 	assert_int_equal(sim_cpus[0].missed, 0);
 }
 
+/* Asked after between the swap of ids and the hook, a thread that execs does not look dead. */
+static void asked_in_mid_exec(void **state)
+{
+	struct task_struct leader = sim_task(10), thread = sim_task(11);
+
+	(void)state;
+	cfg_tree = true;
+	thread.tgid = 10;
+	sim_begin();
+	swa_create(&sim_cpus[0], &leader, (uintptr_t)&leader, true);
+	swa_newtask(&sim_cpus[0], leader.tid, false, &thread, (uintptr_t)&thread);
+	leader.live = 1;
+	leader.dead = true;
+	leader.tid = 11;
+	thread.tid = 10;
+	thread.start = leader.start;
+	for (uint32_t n = 0; n < SIM_SLOTS; n++)
+		assert_int_equal(sim_ask(n, false), sim_slots[n].claim != 0);
+	swa_exec(&sim_cpus[0], &thread, (uintptr_t)&thread, 11);
+	assert_true(swa_inside(10));
+	assert_false(swa_inside(11));
+	for (uint32_t n = 0; n < SIM_SLOTS; n++)
+		assert_false(sim_ask(n, false));
+	assert_int_equal(swa_global.held, 1);
+}
+
 /* Only the processes themselves: a thread inherits, a child does not. */
 static void process_scope(void **state)
 {
@@ -742,6 +770,7 @@ int main(void)
 		cmocka_unit_test_setup(cgroup_change, reset),
 		cmocka_unit_test_setup(tree_mark_is_handed_on, reset),
 		cmocka_unit_test_setup(stale_mark_is_dropped, reset),
+		cmocka_unit_test_setup(asked_in_mid_exec, reset),
 		cmocka_unit_test_setup(process_scope, reset),
 		cmocka_unit_test_setup(heir_before_its_parent, reset),
 		cmocka_unit_test_setup(address_is_used_again, reset),
