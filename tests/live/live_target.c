@@ -350,6 +350,30 @@ static void leader_gone_before_the_start(void **state)
 	record_assert_exact(r);
 }
 
+/* It had ended before we came; beside one that lives it does not keep the target alive. */
+static void zombie_at_the_start(void **state)
+{
+	pid_t pids[2];
+	struct record *r;
+
+	(void)state;
+	puppet = puppets();
+	puppet_root(0);
+	puppet_root(1);
+	puppet_exit(0);
+	for (int i = 0; i < 2; i++)
+		pids[i] = puppet[i].tgid;
+	r = watch(pids, 1, false);
+	print_message("# alone: ended after %u windows\n", windows_to_the_end(r));
+	record_close(r);
+	r = watch(pids, 2, false);
+	puppet_burn(1, 10 * NS_PER_MS);
+	still_on(r);
+	puppet_exit(1);
+	print_message("# beside another: ended after %u windows\n", windows_to_the_end(r));
+	assert_true(ns_of(r, 1) > 0 && !ns_of(r, 0));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +386,7 @@ int main(int argc, char **argv)
 		live_test(thread_outlives_its_leader),
 		live_test(thread_outlives_its_leader_in_process_scope),
 		live_test(leader_gone_before_the_start),
+		live_test(zombie_at_the_start),
 		live_test(no_time_after_the_end),
 	};
 
