@@ -5,6 +5,7 @@
 # make run        deps, build, account a sample workload (root); CMD='…' for one's own
 # make check      the tests that need neither root nor network
 # make test       deps, then all tests (root)
+# make vmtest     deps, then those on other kernels, in virtual machines (root); KERNELS='6.1 …' for some of them
 # make bench      the table of figures, on the terminal and in build/bench.json (root)
 # make install    PREFIX, DESTDIR, LIBDIR, MANDIR
 #
@@ -38,9 +39,10 @@ CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
 CLI_PARTS := $(filter-out $(B)/src/cli/main.o,$(CLI_OBJ))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 LIVE := $(patsubst tests/live/%.c,$(B)/tests/live/%,$(wildcard tests/live/live_*.c))
+VM := $(B)/tests/vm/vmcheck $(B)/tests/vm/vmtool
 LIVE_PARTS := $(patsubst %,$(B)/tests/live/%.o,support record puppet groups)
 
-.PHONY: all deps run check test bench install clean
+.PHONY: all deps run check test vmtest bench install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -100,10 +102,21 @@ check: all $(UNIT)
 
 test: deps
 	$(MAKE) --no-print-directory build-tests
-	tools/run-tests $(B) unit live
+	tools/run-tests $(B) unit live$(if $(SANITIZE),, vm)
 
-.PHONY: build-tests
-build-tests: all $(UNIT) $(LIVE)
+# The machines run what everybody runs: no sanitizers.
+KERNELS ?=
+vmtest: deps
+	$(MAKE) --no-print-directory SANITIZE= build-vm
+	SCHEDWATT_KERNELS='$(KERNELS)' tools/run-tests build vm
+
+.PHONY: build-tests build-vm
+build-tests: all $(UNIT) $(LIVE) $(if $(SANITIZE),,$(VM))
+build-vm: all $(VM)
+
+$(B)/tests/vm/%: tests/vm/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LDFLAGS) $(CLI_LIBS) -lm -o $@
 
 # --- bench
 
@@ -152,4 +165,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT:=.d) $(LIVE_PARTS:.o=.d) $(LIVE:=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT:=.d) $(LIVE_PARTS:.o=.d) $(LIVE:=.d) $(VM:=.d)

@@ -1,0 +1,296 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The first process of a virtual machine: it sets the machine up, runs the checks of its configuration, and ends it.
+# A check is a function check_NAME, and listed below; it succeeds, or says why not and fails; 77 skips it. TAP goes to the
+# second serial port. Must not know: which kernel this is. Relies on: busybox, and vmcheck.c and vmtool.c beside it.
+set -u
+
+# --- which checks run, by configuration (see tests/vm/run)
+checks_sockets='sums_tp_btf sums_raw_tp sums_tracepoint children tree cgroup idle one_busy two_busy run wrap packages
+	offline power_pmu zones_fail no_btf capabilities memlock'
+checks_siblings='siblings possible'
+
+export PATH=/bin HOME=/tmp
+C=/sys/devices/system/cpu
+P=/sys/module/simrapl/parameters
+Z=/sys/class/powercap/intel-rapl
+
+# --- for checks
+
+# A recording into the file r, that has to succeed. It ends by itself: a machine that hangs says nothing.
+sw() { # subcommand, options…
+	what=$1
+	shift
+	rm -f r
+	timeout -s KILL 30 schedwatt "$what" -f jsonl -o r "$@" 2>err || {
+		echo "schedwatt $what $*: status $?"
+		cat err
+		return 1
+	}
+}
+
+# The same in the background, up to its first window.
+begin() {
+	rm -f r
+	sw "$@" &
+	recorder=$!
+	for _ in $(seq 300); do
+		grep -qs '"sample"' r && return 0
+		sleep 0.1
+	done
+	echo 'no window came'
+	return 1
+}
+
+refused() { # status, words, command…: it fails with that status, one line, and those words in it
+	wanted=$1 words=$2
+	shift 2
+	timeout -s KILL 30 "$@" >out 2>err
+	status=$?
+	if [ $status -ne "$wanted" ] || ! grep -q "$words" err || [ "$(wc -l <err)" -ne 1 ]; then
+		echo "status $status, wanted $wanted and one line about $words:"
+		cat err
+		return 1
+	fi
+}
+
+fail() {
+	echo "$1"
+	return 1
+}
+
+zones() { # the simulated zones, with what they are given, and a list of what they say
+	rmmod simrapl 2>/dev/null
+	insmod /modules/simrapl.ko "$@" || return 1
+	vmtool sample model &
+	sampler=$!
+}
+
+end_sampler() {
+	sleep 0.2
+	kill $sampler
+}
+
+model_now() {
+	cut -d' ' -f1 $P/model
+}
+
+load() { # some of everything: a pinned spinner, short children, sleepers
+	vmtool spin 60 0 &
+	vmtool children 10000 &
+	for _ in 1 2 3 4 5 6 7 8; do (while :; do sleep 0.1; done) & done
+}
+
+# --- the accounting
+
+sums() { # hook
+	load
+	sw monitor --hook "$1" -i 50 -d 0.6 --energy model && vmcheck sums r 4 && vmcheck field r header hook "$1"
+}
+check_sums_tp_btf() { sums tp_btf; }
+check_sums_raw_tp() { sums raw_tp; }
+check_sums_tracepoint() { sums tracepoint; }
+
+check_children() {
+	sw run -i 100 -- vmtool children 500 && vmcheck sums r 1 && vmcheck children r 500
+}
+
+# A tree that runs already: a parent, its child, and a daemon that is forked twice while it is watched.
+check_tree() {
+	cat >tree.sh <<'END'
+vmtool spin 60 &
+echo $! >child
+while [ ! -e go ]; do sleep 0.05; done
+(setsid vmtool spin 0.4 & echo $! >daemon)
+while :; do :; done
+END
+	rm -f go
+	sh tree.sh &
+	parent=$!
+	sleep 0.2
+	begin monitor -p $parent -i 100 -d 2 || return 1
+	: >go
+	wait $recorder && vmcheck sums r 10 && vmcheck process r $parent alive 100 &&
+		vmcheck process r "$(cat child)" alive 100 && vmcheck process r "$(cat daemon)" exited 100
+}
+
+check_cgroup() {
+	g=/sys/fs/cgroup/check
+	mkdir -p $g/below
+	sh -c "echo 0 >$g/below/cgroup.procs; exec vmtool spin 60" &
+	inside=$!
+	vmtool spin 60 &
+	outside=$!
+	sleep 0.1
+	sw monitor --cgroup $g --by cgroup --threads -i 100 -d 0.8 || return 1
+	grep -q '"path":"/check/below"' r || fail 'no row of the cgroup below' || return 1
+	sw monitor --cgroup $g -i 100 -d 0.8 && vmcheck sums r 4 && vmcheck process r $inside alive 200 || return 1
+	! vmcheck process r $outside alive 0 >/dev/null || fail 'who is outside is in it'
+}
+
+# While a CPU goes, its switches are not traced: that much may be lost, but no more may be missing.
+check_offline() {
+	[ -e $C/cpu1/online ] || { echo 'CPU 1 cannot be taken offline'; return 77; }
+	load
+	begin monitor -i 100 -d 2 || return 1
+	echo 0 >$C/cpu1/online
+	sleep 0.4
+	echo 1 >$C/cpu1/online
+	wait $recorder && vmcheck sums-lossy r 8 && vmcheck offline r
+}
+
+# --- energy
+
+# One recording: nobody runs, then one CPU is busy, then two. The checks that follow look at it.
+record_loads() {
+	[ ! -e loads ] || return 0
+	zones psys=1 mmio=1 && begin monitor -i 100 -d 5 || return 1
+	{
+		model_now
+		sleep 1.3
+		model_now
+		vmtool spin 60 0 &
+		echo $! >first
+		sleep 0.1
+		model_now
+		sleep 1.1
+		model_now
+		vmtool spin 60 1 &
+		echo $! >second
+		sleep 0.1
+		model_now
+		sleep 1.1
+		model_now
+	} >marks
+	wait $recorder && end_sampler && mv r loads
+}
+
+loads() { # line of `marks` that it began at, busy CPUs
+	record_loads && vmcheck joules loads model "$(sed -n "$1p" marks)" "$(sed -n "$(($1 + 1))p" marks)" "$2"
+}
+check_idle() { loads 1 0 && vmcheck sums loads 20; }
+check_one_busy() { loads 3 1; }
+check_two_busy() { loads 5 2; }
+
+# Each package's joules go to who ran there. The twin is seen, and not counted (or the sums above would be double).
+check_packages() {
+	record_loads && vmcheck field loads header energy_source powercap && vmcheck field loads header packages 2 &&
+		vmcheck pinned loads "$(cat first)" 0 && vmcheck pinned loads "$(cat second)" 1
+}
+
+check_run() {
+	zones psys=1 && sw run -i 100 -- vmtool spin 1 1 && end_sampler && vmcheck sums r 5 && vmcheck joules r model &&
+		vmcheck field r summary end command
+}
+
+# It stands still until somebody looks, so that it wraps in the middle.
+check_wrap() {
+	zones start_uj=262128000000 idle_mw=0 busy_mw=0 || return 1
+	vmtool spin 60 0 &
+	begin monitor -i 100 -d 1.5 || return 1
+	before=$(cat $Z:0/energy_uj)
+	echo 20000 >$P/busy_mw
+	echo 10000 >$P/idle_mw
+	wait $recorder && end_sampler && vmcheck sums r 8 && vmcheck joules r model || return 1
+	[ "$before" -gt "$(cat $Z:0/energy_uj)" ] || fail "the counter did not wrap: $before, $(cat $Z:0/energy_uj)"
+}
+
+# The simulated power PMU, which later checks rely on.
+check_power_pmu() {
+	insmod /modules/simpmu.ko || return 1
+	vmtool perf 0.5 >joules || return 1
+	rmmod simpmu
+	awk '{ print; exit !($1 > 3 && $1 / $2 > 0.97 && $1 / $2 < 1.03) }' joules
+}
+
+# Zones that cannot be read, go, and come again.
+check_zones_fail() {
+	zones && kill $sampler && begin monitor -i 100 -d 1.5 || return 1
+	echo 1 >$P/fail
+	sleep 0.4
+	echo 0 >$P/fail
+	wait $recorder || return 1
+	grep -q '"total_joules":null.*"window_flags":\[[^]]*"no_energy"' r || fail 'no window without energy' || return 1
+	grep '"sample"' r | tail -1 | grep -q '"total_joules":[0-9]' || fail 'energy did not come again' || return 1
+	echo 0x3f >$P/absent
+	[ ! -e $Z:0 ] || fail 'zones did not go' || return 1
+	refused 1 powercap schedwatt monitor -d 0.2 --energy powercap || return 1
+	echo 0 >$P/absent
+	sw monitor -i 100 -d 0.3 --energy powercap
+}
+
+# --- other machines
+
+check_siblings() {
+	[ "$(cat $C/cpu0/topology/thread_siblings_list)" = 0-1 ] || fail 'CPUs 0 and 1 are no siblings' || return 1
+	zones || return 1
+	for cpu in 0 1; do vmtool spin 60 $cpu & done
+	begin monitor -i 100 -d 1 || return 1
+	wait $recorder && end_sampler && vmcheck sums r 5 && vmcheck joules r model && vmcheck field r header packages 1
+}
+
+check_possible() {
+	[ "$(cat $C/possible)" != "$(cat $C/online)" ] || fail 'all CPUs that are possible are online' || return 1
+	load
+	sw monitor -i 50 -d 0.6 --energy model && vmcheck sums r 4 && vmcheck field r header cpus 2
+}
+
+# --- rights, and what a kernel lacks
+
+check_no_btf() {
+	: >empty
+	mount -o bind empty /sys/kernel/btf/vmlinux || return 1
+	refused 1 'no BTF' schedwatt monitor -d 0.2
+	status=$?
+	umount /sys/kernel/btf/vmlinux
+	return $status
+}
+
+# 38 and 39 are CAP_PERFMON and CAP_BPF; 2, CAP_DAC_READ_SEARCH, opens energy counters and files, but loads nothing.
+check_capabilities() {
+	chmod 777 /tmp
+	rm -f r
+	vmtool as-user 38,39 timeout -s KILL 30 schedwatt monitor -i 100 -d 0.5 --energy model -f jsonl -o r 2>err &&
+		vmcheck sums r 2 || { cat err; return 1; }
+	refused 1 CAP_BPF vmtool as-user 2 schedwatt monitor -d 0.2 --energy model
+}
+
+# Where maps are charged to it (before 5.11), a small limit that may not be raised has to do.
+check_memlock() {
+	vmtool memlock 8388608 timeout -s KILL 30 schedwatt monitor -i 100 -d 0.5 --energy model -f jsonl -o r 2>err &&
+		vmcheck sums r 2 || { cat err; return 1; }
+}
+
+# --- the machine
+
+/bin/busybox --install -s /bin
+mount -t devtmpfs dev /dev
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tracefs tracing /sys/kernel/tracing
+mount -t bpf bpf /sys/fs/bpf
+mount -t cgroup2 cgroup /sys/fs/cgroup
+mount -t tmpfs tmp /tmp
+cd /tmp || exit 1
+configuration=$(sed -n 's/.*configuration=\([a-z]*\).*/\1/p' /proc/cmdline)
+eval "checks=\$checks_$configuration"
+exec >/dev/ttyS1
+stty -F /dev/ttyS1 -opost 2>/dev/null
+n=0
+for check in ${checks}; do
+	n=$((n + 1))
+	(check_"$check") >/tmp/said 2>&1
+	status=$?
+	case $status in
+	0) echo "ok $n - $check" ;;
+	77) echo "ok $n - $check # SKIP $(head -1 /tmp/said)" ;;
+	*) echo "not ok $n - $check" ;;
+	esac
+	sed "s/^/# $check: /" /tmp/said
+	echo "# $check: $(cut -d' ' -f1 /proc/uptime) s"
+	kill -9 -1 2>/dev/null # all but this process
+done
+echo "1..$n"
+sync
+vmtool exit 0

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: what the checks in the virtual machines do that a shell cannot: loads, children, rights given away, readings of
+ * the simulated counters, and the end of the machine. Must not know: what is checked.
+ * Relies on: capabilities(7), perf_event_open(2), qemu's isa-debug-exit.
+ *
+ *   vmtool spin SECONDS [CPU]     keep a CPU busy
+ *   vmtool children N             N short children, one after the other; every third becomes true, the others exit 3
+ *   vmtool sample FILE            the model of the simulated zones, every 50 ms, until it is killed
+ *   vmtool perf SECONDS           joules that the power PMU counts meanwhile, and those of its model
+ *   vmtool as-user CAPS CMD…      as nobody with these capabilities (their numbers, with commas) and no others
+ *   vmtool memlock BYTES CMD…     as root without CAP_SYS_RESOURCE, with that much locked memory
+ *   vmtool exit N                 end the machine; qemu's exit status is 2 N + 1
+ */
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/io.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static int spin(double seconds, const char *cpu)
+{
+	double end = now() + seconds;
+	cpu_set_t set;
+
+	if (cpu) {
+		CPU_ZERO(&set);
+		CPU_SET(atoi(cpu), &set);
+		if (sched_setaffinity(0, sizeof(set), &set))
+			fail("sched_setaffinity");
+	}
+	while (now() < end)
+		for (volatile int i = 0; i < 100000; i++)
+			;
+	return 0;
+}
+
+static int children(int n)
+{
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			prctl(PR_SET_NAME, "kid");
+			if (i % 3 == 0)
+				execl("/bin/true", "true", NULL);
+			_exit(3);
+		}
+		if (pid < 0)
+			fail("fork");
+		waitpid(pid, NULL, 0);
+	}
+	return 0;
+}
+
+static ssize_t read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	if (n < 0)
+		fail(path);
+	text[n] = '\0';
+	close(fd);
+	return n;
+}
+
+static int sample(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	char line[256];
+
+	if (fd < 0)
+		fail(path);
+	do {
+		ssize_t n = read_text("/sys/module/simrapl/parameters/model", line, sizeof(line));
+
+		if (write(fd, line, n) != n)
+			fail(path);
+	} while (!usleep(50000));
+	return 1;
+}
+
+#define POWER "/sys/bus/event_source/devices/power/"
+
+static double package_joules(void)
+{
+	unsigned long long us, uj;
+	char line[256];
+
+	read_text("/sys/module/simpmu/parameters/model", line, sizeof(line));
+	if (sscanf(line, "%llu %llu", &us, &uj) != 2)
+		exit(1);
+	return uj / 1e6;
+}
+
+static int perf(double seconds)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	double scale, before;
+	char line[256];
+	uint64_t count;
+	int fd;
+
+	read_text(POWER "type", line, sizeof(line));
+	attr.type = strtoul(line, NULL, 10);
+	read_text(POWER "events/energy-pkg", line, sizeof(line));
+	if (sscanf(line, "event=%llx", &attr.config) != 1)
+		exit(1);
+	read_text(POWER "events/energy-pkg.scale", line, sizeof(line));
+	scale = strtod(line, NULL);
+	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		fail("perf_event_open");
+	before = package_joules();
+	usleep(seconds * 1e6);
+	if (read(fd, &count, sizeof(count)) != sizeof(count))
+		fail("read");
+	printf("%.3f %.3f\n", count * scale, package_joules() - before);
+	return 0;
+}
+
+static void run(char **argv)
+{
+	execvp(argv[0], argv);
+	fail(argv[0]);
+}
+
+/* The caller is root; `keep` of what it may do is left, across a change of user and an exec. */
+static void give_rights_away(uint64_t keep, uid_t uid)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+
+	for (int c = 0; c < 64; c++)
+		if (!(keep >> c & 1))
+			prctl(PR_CAPBSET_DROP, c, 0, 0, 0);
+	if (uid && (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
+		fail("setresuid");
+	for (int i = 0; i < 2; i++)
+		data[i].effective = data[i].permitted = data[i].inheritable = keep >> 32 * i;
+	if (syscall(SYS_capget, &head, (struct __user_cap_data_struct[2]){}) || syscall(SYS_capset, &head, data))
+		fail("capset");
+	for (int c = 0; uid && c < 64; c++)
+		if (keep >> c & 1 && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, c, 0, 0))
+			fail("PR_CAP_AMBIENT_RAISE");
+}
+
+static int as_user(char *caps, char **argv)
+{
+	uint64_t keep = 0;
+
+	for (char *c = strtok(caps, ","); c; c = strtok(NULL, ","))
+		keep |= UINT64_C(1) << atoi(c);
+	give_rights_away(keep, 65534);
+	run(argv);
+	return 1;
+}
+
+static int memlock(const char *bytes, char **argv)
+{
+	struct rlimit limit = {strtoul(bytes, NULL, 10), strtoul(bytes, NULL, 10)};
+	uint64_t all = 0;
+
+	if (setrlimit(RLIMIT_MEMLOCK, &limit))
+		fail("setrlimit");
+	for (int c = 0; prctl(PR_CAPBSET_READ, c, 0, 0, 0) >= 0; c++)
+		all |= UINT64_C(1) << c;
+	give_rights_away(all & ~(UINT64_C(1) << CAP_SYS_RESOURCE), 0);
+	run(argv);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "";
+
+	if (!strcmp(what, "spin"))
+		return spin(strtod(argv[2], NULL), argv[3]);
+	if (!strcmp(what, "children"))
+		return children(atoi(argv[2]));
+	if (!strcmp(what, "sample"))
+		return sample(argv[2]);
+	if (!strcmp(what, "perf"))
+		return perf(strtod(argv[2], NULL));
+	if (!strcmp(what, "as-user") && argc > 3)
+		return as_user(argv[2], argv + 3);
+	if (!strcmp(what, "memlock") && argc > 3)
+		return memlock(argv[2], argv + 3);
+	if (!strcmp(what, "exit")) {
+		if (ioperm(0xf4, 4, 1))
+			fail("ioperm");
+		outb(atoi(argv[2]), 0xf4);
+		return 1;
+	}
+	fputs("usage: see the head of vmtool.c\n", stderr);
+	return 2;
+}
