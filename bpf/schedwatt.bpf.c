@@ -278,6 +278,7 @@ int peek(void *ctx)
 		u32 k = i;
 		struct task_struct *curr = 0;
 		struct swb_cpu *c;
+		bool coming = false; /* a switch that no event has told yet */
 		struct rq *rq;
 		int on_cpu = 0;
 
@@ -290,6 +291,14 @@ int peek(void *ctx)
 		rq = (struct rq *)swa_once(c->rq);
 		if (rq) {
 			curr = BPF_CORE_READ(rq, curr);
+			bpf_core_read(&on_cpu, sizeof(on_cpu), &curr->on_cpu);
+			/*
+			 * The run queue names and counts the next task before the event, and puts it on the CPU after it
+			 * (__schedule). Where a hypervisor takes the CPU away just then, that lasts.
+			 */
+			coming = !on_cpu && !cfg_by_tid;
+			if (coming)
+				curr = (struct task_struct *)swa_once(c->running);
 		} else if (!cfg_by_tid) {
 			curr = (struct task_struct *)swa_once(c->running);
 			bpf_core_read(&on_cpu, sizeof(on_cpu), &curr->on_cpu);
@@ -301,6 +310,8 @@ int peek(void *ctx)
 		c->seen_task = (u64)curr;
 		c->left_ran_ns = 0;
 		c->seen_unseen = rq ? BPF_CORE_READ(rq, nr_switches) + 1 - (c->seen_seq >> 1) - c->switches : 0;
+		if (coming)
+			c->seen_unseen--;
 		if (rq && !cfg_by_tid && (u64)curr != swa_once(c->running))
 			peek_left(c, rq, curr, clock_to_ns);
 	}
