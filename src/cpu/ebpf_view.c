@@ -162,8 +162,17 @@ void sw_ebpf_view_cpu(struct sw_ebpf *b, unsigned cpu)
 
 static bool idle_throughout(const struct sw_ebpf *b, const struct sw_ebpf_cpu *c)
 {
-	return c->view.started && !c->view.crossed && c->view.running.where == SWB_IDLE && c->open.valid &&
+	return c->view.running.where == SWB_IDLE && c->open.valid &&
 	       c->open.stretch.origin_ns == c->view.state.since_ns && c->open.T < b->T;
+}
+
+/*
+ * A CPU that is off looks idle, or as if a switch had gone unseen: the kernel has no events for a CPU that is on its way
+ * out (cpu_online() in include/linux/tracepoint.h).
+ */
+static bool may_be_off(const struct sw_ebpf *b, const struct sw_ebpf_cpu *c)
+{
+	return c->view.started && !c->view.crossed && (c->view.unseen || idle_throughout(b, c));
 }
 
 static int mark_online(unsigned cpu, void *ctx)
@@ -175,14 +184,14 @@ static int mark_online(unsigned cpu, void *ctx)
 	return 0;
 }
 
-/* A CPU that is off looks idle. Only where one was idle for a whole window is the list of those online worth reading. */
+/* The list of CPUs that are online is worth reading only where one may be off: few are idle for a whole window. */
 static void find_offline(struct sw_ebpf *b)
 {
 	char text[4096];
 	bool any = false;
 
 	for (unsigned i = 0; i < b->n_cpus; i++)
-		any |= idle_throughout(b, &b->cpu[i]);
+		any |= may_be_off(b, &b->cpu[i]);
 	if (!any || b->online_fd < 0 || sw_fd_read(b->online_fd, text, sizeof(text)) <= 0)
 		return;
 	for (unsigned i = 0; i < b->n_cpus; i++)
@@ -190,7 +199,7 @@ static void find_offline(struct sw_ebpf *b)
 	if (sw_parse_cpulist(text, UINT32_MAX, mark_online, b))
 		return;
 	for (unsigned i = 0; i < b->n_cpus; i++)
-		if (!b->cpu[i].online && idle_throughout(b, &b->cpu[i]))
+		if (!b->cpu[i].online && may_be_off(b, &b->cpu[i]))
 			b->cpu[i].view.running.where = b->cpu[i].view.running.before = SW_OFFLINE;
 }
 
