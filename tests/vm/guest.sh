@@ -78,15 +78,16 @@ model_now() {
 
 load() { # some of everything: a pinned spinner, short children, sleepers
 	vmtool spin 60 0 &
-	vmtool children 10000 &
-	for _ in 1 2 3 4 5 6 7 8; do (while :; do sleep 0.1; done) & done
+	vmtool children 10000 5 &
+	for _ in 1 2 3; do (while :; do sleep 0.1; done) & done
 }
 
 # --- the accounting
 
 sums() { # hook
+	begin monitor --hook "$1" -i 50 -d 0.8 --energy model || return 1
 	load
-	sw monitor --hook "$1" -i 50 -d 0.6 --energy model && vmcheck sums r 4 && vmcheck field r header hook "$1"
+	wait $recorder && vmcheck sums r 4 && vmcheck field r header hook "$1"
 }
 check_sums_tp_btf() { sums tp_btf; }
 check_sums_raw_tp() { sums raw_tp; }
@@ -132,8 +133,8 @@ check_cgroup() {
 # While a CPU goes, its switches are not traced: that much may be lost, but no more may be missing.
 check_offline() {
 	[ -e $C/cpu1/online ] || { echo 'CPU 1 cannot be taken offline'; return 77; }
-	load
 	begin monitor -i 100 -d 2 || return 1
+	load
 	echo 0 >$C/cpu1/online
 	sleep 0.4
 	echo 1 >$C/cpu1/online
@@ -187,8 +188,8 @@ check_run() {
 # It stands still until somebody looks, so that it wraps in the middle.
 check_wrap() {
 	zones start_uj=262128000000 idle_mw=0 busy_mw=0 || return 1
-	vmtool spin 60 0 &
 	begin monitor -i 100 -d 1.5 || return 1
+	vmtool spin 60 0 &
 	before=$(cat $Z:0/energy_uj)
 	echo 20000 >$P/busy_mw
 	echo 10000 >$P/idle_mw
@@ -225,15 +226,19 @@ check_zones_fail() {
 check_siblings() {
 	[ "$(cat $C/cpu0/topology/thread_siblings_list)" = 0-1 ] || fail 'CPUs 0 and 1 are no siblings' || return 1
 	zones || return 1
+	begin monitor -i 100 -d 1.2 || return 1
 	for cpu in 0 1; do vmtool spin 60 $cpu & done
-	begin monitor -i 100 -d 1 || return 1
 	wait $recorder && end_sampler && vmcheck sums r 5 && vmcheck joules r model && vmcheck field r header packages 1
 }
 
 check_possible() {
-	[ "$(cat $C/possible)" != "$(cat $C/online)" ] || fail 'all CPUs that are possible are online' || return 1
+	if [ "$(cat $C/possible)" = "$(cat $C/online)" ]; then # newer kernels take those that firmware calls absent at its word
+		echo 'all CPUs that are possible are online'
+		return 77
+	fi
+	begin monitor -i 50 -d 0.8 --energy model || return 1
 	load
-	sw monitor -i 50 -d 0.6 --energy model && vmcheck sums r 4 && vmcheck field r header cpus 2
+	wait $recorder && vmcheck sums r 4 && vmcheck field r header cpus 2
 }
 
 # --- rights, and what a kernel lacks

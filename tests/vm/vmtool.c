@@ -5,7 +5,8 @@
  * Relies on: capabilities(7), perf_event_open(2), qemu's isa-debug-exit.
  *
  *   vmtool spin SECONDS [CPU]     keep a CPU busy
- *   vmtool children N             N short children, one after the other; every third becomes true, the others exit 3
+ *   vmtool children N [MS]        N short children, one after the other, with a pause between; every third becomes true,
+ *                                 the others exit 3
  *   vmtool sample FILE            the model of the simulated zones, every 50 ms, until it is killed
  *   vmtool perf SECONDS           joules that the power PMU counts meanwhile, and those of its model
  *   vmtool as-user CAPS CMD…      as nobody with these capabilities (their numbers, with commas) and no others
@@ -59,7 +60,7 @@ static int spin(double seconds, const char *cpu)
 	return 0;
 }
 
-static int children(int n)
+static int children(int n, unsigned pause_ms)
 {
 	for (int i = 0; i < n; i++) {
 		pid_t pid = fork();
@@ -73,6 +74,7 @@ static int children(int n)
 		if (pid < 0)
 			fail("fork");
 		waitpid(pid, NULL, 0);
+		usleep(1000 * pause_ms);
 	}
 	return 0;
 }
@@ -202,7 +204,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "spin"))
 		return spin(strtod(argv[2], NULL), argv[3]);
 	if (!strcmp(what, "children"))
-		return children(atoi(argv[2]));
+		return children(atoi(argv[2]), argv[3] ? atoi(argv[3]) : 0);
 	if (!strcmp(what, "sample"))
 		return sample(argv[2]);
 	if (!strcmp(what, "perf"))
