@@ -22,20 +22,6 @@
 
 enum { LIVES = 5, EXECS = 10 };
 
-static pid_t target;
-
-/* The whole host, or (tree) what this process starts from now on. */
-static struct record *watch(bool tree)
-{
-	struct sw_cpu_config config = {.pids = &target, .n_pids = tree};
-	struct record *r;
-
-	target = getpid();
-	r = record_open(&config);
-	record_begin(r);
-	return r;
-}
-
 /* --- one id, several lives in one window */
 
 static long fork_with_id(pid_t pid)
@@ -88,7 +74,7 @@ static void id_comes_back(bool tree)
 {
 	struct identity *found[LIVES + 1];
 	uint64_t own_ns[LIVES];
-	struct record *r = watch(tree);
+	struct record *r = record_begun(tree);
 	unsigned n = 0;
 	pid_t pid;
 
@@ -248,7 +234,7 @@ static void ten_execs_in_a_window(void **state)
 
 	(void)state;
 	c = plant_chain(&fd);
-	r = watch(false);
+	r = record_begun(false);
 	pid = start(begin_chain, (void *)(intptr_t)fd);
 	go_on(c, EXECS + 1);
 	while (runs(pid))
@@ -272,7 +258,7 @@ static void an_exec_in_each_window(void **state)
 	(void)state;
 	c = plant_chain(&fd);
 	pid = start(begin_chain, (void *)(intptr_t)fd);
-	r = watch(true);
+	r = record_begun(true);
 	before_ns = process_cpu_ns(pid) - record_process_ns(r, pid);
 	for (int i = 1; i <= EXECS; i++) {
 		struct identity *id;

@@ -15,20 +15,6 @@
 
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
-static pid_t target;
-
-/* The whole host, or (tree) what this process starts from now on. */
-static struct record *watch(bool tree)
-{
-	struct sw_cpu_config config = {.pids = &target, .n_pids = tree};
-	struct record *r;
-
-	target = getpid();
-	r = record_open(&config);
-	record_begin(r);
-	return r;
-}
-
 /* --- names of threads, at birth and at death */
 
 struct threads {
@@ -81,7 +67,7 @@ static void names_of_threads(bool tree)
 
 	threads = shared(sizeof(*threads));
 	pid = start(name_threads, NULL);
-	r = watch(tree);
+	r = record_begun(tree);
 	threads->go = 1;
 	await(&threads->named);
 	nap(5 * NS_PER_MS);
@@ -162,7 +148,7 @@ static void parent_at_fork(bool tree)
 
 	twice = shared(sizeof(*twice));
 	pid = start(fork_twice, NULL);
-	r = watch(tree);
+	r = record_begun(tree);
 	twice->go = 1;
 	await(&twice->born);
 	record_window(r, NS_PER_MS);
@@ -213,7 +199,7 @@ static long flags_of(pid_t pid)
 static void kernel_threads(void **state)
 {
 	unsigned kernels = 0, users = 0, wrong = 0;
-	struct record *r = watch(false);
+	struct record *r = record_begun(false);
 	pid_t storm = start(fork_storm, NULL);
 	uint64_t kernel_ns = 0;
 

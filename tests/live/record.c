@@ -205,6 +205,16 @@ void record_begin(struct record *r)
 	boundary(r, NS_PER_MS, true);
 }
 
+struct record *record_begun(bool tree)
+{
+	pid_t self = getpid();
+	struct sw_cpu_config config = {.pids = &self, .n_pids = tree};
+	struct record *r = record_open(&config);
+
+	record_begin(r);
+	return r;
+}
+
 void record_window(struct record *r, uint64_t ns)
 {
 	uint64_t now = sw_now_ns(), next = r->wake_ns + ns;

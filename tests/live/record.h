@@ -61,6 +61,8 @@ struct record {
 /* Open with what differs from: the whole host, one domain (`n_domains` 2: the odd CPUs are the second). */
 struct record *record_open(const struct sw_cpu_config *config);
 void record_begin(struct record *r);                      /* the first boundary */
+/* Open and begin: the whole host, or (tree) what the calling process starts from now on. */
+struct record *record_begun(bool tree);
 void record_window(struct record *r, uint64_t ns);        /* one more, so long after the last */
 void record_windows(struct record *r, unsigned n, uint64_t ns);
 void record_close(struct record *r);
