@@ -190,9 +190,8 @@ static int ebpf_open(const struct sw_cpu_config *config, struct sw_error *error,
 	b->state = calloc(b->n_slots, sizeof(*b->state));
 	b->cpu = calloc(b->n_cpus, sizeof(*b->cpu));
 	b->active = malloc(b->n_slots * sizeof(*b->active));
-	b->touched = malloc(b->n_slots * sizeof(*b->touched));
 	b->domains = calloc(b->n_domains, sizeof(*b->domains));
-	if (!b->domain_of || !b->state || !b->cpu || !b->active || !b->touched || !b->domains) {
+	if (!b->domain_of || !b->state || !b->cpu || !b->active || !b->domains) {
 		sw_fail(error, err, "out of memory for %u slots", b->n_slots);
 		goto fail;
 	}

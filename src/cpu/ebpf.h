@@ -125,7 +125,7 @@ struct sw_ebpf {
 	int64_t clock_ahead_ns; /* the program's CLOCK_MONOTONIC minus ours: not 0 in a time namespace */
 	uint64_t unlisted;   /* as last seen, summed */
 	uint64_t groups_seen; /* likewise */
-	struct sw_cgroup_info *infos; /* SW_EBPF_GROUPS, and their names behind them; NULL: none came up yet */
+	struct sw_cgroup_info *infos; /* those last handed out, and their names behind them */
 	uint64_t missed;     /* unseen switches at the last sweep for tasks that ended unseen */
 	uint64_t swept_ns;   /* and when that was */
 	bool quiet;          /* nobody was active in the last window */
@@ -142,7 +142,7 @@ struct sw_ebpf {
 	struct sw_cpu_row *rows;
 	size_t rows_capacity;
 	uint32_t *touched; /* slots that are `listed` */
-	size_t n_touched;
+	size_t n_touched, touched_capacity;
 	struct sw_departed *departed;
 	size_t n_departed, departed_capacity;
 	struct sw_cpu_domain *domains;

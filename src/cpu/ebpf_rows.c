@@ -79,6 +79,8 @@ int sw_ebpf_keep_rows(struct sw_ebpf *b)
 {
 	int err = reserve((void **)&b->departed, &b->departed_capacity, b->n_departed + b->n_active, sizeof(*b->departed));
 
+	if (!err)
+		err = reserve((void **)&b->touched, &b->touched_capacity, b->n_touched + b->n_active, sizeof(*b->touched));
 	for (size_t i = 0; i < b->n_active && !err; i++) {
 		struct sw_slot_state *st = &b->state[b->active[i]];
 		struct sw_cpu_row row = take_row(b, b->active[i]);

@@ -129,38 +129,55 @@ static void clear_groups(struct sw_ebpf *b)
 	}
 }
 
+/* How many wait to be read; *taken: how many places are in use. */
+static size_t count_groups(const struct sw_ebpf *b, size_t *taken)
+{
+	size_t ready = 0;
+
+	*taken = 0;
+	for (uint32_t i = 0; i < SW_EBPF_GROUPS; i++) {
+		uint32_t state = once(b->groups[i].state);
+
+		*taken += state != SWB_GROUP_FREE;
+		ready += state == SWB_GROUP_READY;
+	}
+	return ready;
+}
+
 size_t sw_ebpf_new_cgroups(struct sw_cpu_backend *backend, const struct sw_cgroup_info **ret)
 {
 	struct sw_ebpf *b = (struct sw_ebpf *)backend;
 	uint64_t groups = once(b->global->groups);
-	size_t n = 0, taken = 0, length;
+	size_t n = 0, ready, taken;
 	char *names;
 
 	if (groups == b->groups_seen)
 		return 0;
-	if (!b->infos)
-		b->infos = malloc(SW_EBPF_GROUPS * (sizeof(*b->infos) + SWB_GROUP_NAME_MAX));
+	ready = count_groups(b, &taken);
+	free(b->infos);
+	b->infos = malloc(ready * (sizeof(*b->infos) + SWB_GROUP_NAME_MAX) + 1);
 	if (!b->infos) /* they stay in the table until there is memory */
 		return 0;
+	names = (char *)(b->infos + ready);
 	b->groups_seen = groups;
-	names = (char *)(b->infos + SW_EBPF_GROUPS);
 	read_barrier();
-	for (uint32_t i = 0; i < SW_EBPF_GROUPS; i++) {
+	for (uint32_t i = 0; i < SW_EBPF_GROUPS && n < ready; i++) {
 		struct swb_group *g = &b->groups[i];
-		uint32_t state = once(g->state);
+		size_t length;
 
-		taken += state != SWB_GROUP_FREE;
-		if (state != SWB_GROUP_READY)
+		if (once(g->state) != SWB_GROUP_READY)
 			continue;
 		read_barrier();
-		b->infos[n] = (struct sw_cgroup_info){.id = g->id, .parent_id = g->parent_id, .name = names};
 		length = strnlen(g->name, SWB_GROUP_NAME_MAX - 1);
 		memcpy(names, g->name, length);
 		names[length] = '\0';
+		b->infos[n++] = (struct sw_cgroup_info){.id = g->id, .parent_id = g->parent_id, .name = names};
 		names += length + 1;
 		g->state = SWB_GROUP_TAKEN;
-		n++;
 	}
+	/* one that came while we counted waits for the next time */
+	if (once(b->global->groups) != groups)
+		b->groups_seen = groups - 1;
 	if (taken > SW_EBPF_GROUPS / 2)
 		clear_groups(b);
 	*ret = b->infos;

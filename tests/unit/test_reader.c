@@ -244,7 +244,6 @@ static void start(uint32_t seed)
 	b->state = calloc(SIM_SLOTS, sizeof(*b->state));
 	b->cpu = calloc(SIM_CPUS, sizeof(*b->cpu));
 	b->active = calloc(SIM_SLOTS, sizeof(*b->active));
-	b->touched = calloc(SIM_SLOTS, sizeof(*b->touched));
 	b->domains = calloc(2, sizeof(*b->domains));
 	for (int i = 0; i < SIM_CPUS; i++) {
 		sim_cpus[i].domain = domain_of[i];
