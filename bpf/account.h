@@ -11,7 +11,7 @@
  *   swa_now(): the clock;
  *   swa_tid(p), swa_tgid(p), swa_live(p) (threads of its process that live), swa_css(p), swa_is_dead(p): what the
  *   kernel says of task p;
- *   swa_number(c, p): the address of p as a plain number;
+ *   swa_number(c, p), swa_leader(c, p): the address of p, of its process's main thread, as a plain number;
  *   swa_know_cpu(c, p): the CPU's run queue and idle task, where they can be had from p, which runs on it;
  *   swa_run_start(c, p, t): when p, switched out at t, was switched in, or t where that is not kept;
  *   swa_count(c, p): how many switches the run queue has counted; 0 where that is not known;
@@ -141,7 +141,8 @@ SWA_INLINE void swa_give(struct swb_cpu *c, __u64 t, __u32 where)
 
 /*
  * The last switch-out of p. In tree mode a leader that goes first leaves its slots: its id marks the members until the
- * process ends, since a thread that execs takes it over.
+ * process ends, since a thread that execs takes it over. A leader that was replaced so, and was long in going, knows
+ * only who came next: if that one was replaced too, the process seems to have ended, but the id is a third one's.
  */
 SWA_FN int swa_died(struct swb_cpu *c, struct task_struct *p)
 {
@@ -152,7 +153,7 @@ SWA_FN int swa_died(struct swb_cpu *c, struct task_struct *p)
 		return 0;
 	swa_retire(c, p, swa_number(c, p), tid);
 	if (cfg_tree && tid != tgid && last)
-		swa_retire(c, 0, 0, tgid);
+		swa_retire(c, 0, swa_leader(c, p), tgid);
 	return 0;
 }
 

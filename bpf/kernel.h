@@ -174,4 +174,9 @@ SWA_INLINE u64 swa_number(struct swb_cpu *c, struct task_struct *p)
 	return swa_once(c->scratch);
 }
 
+SWA_INLINE u64 swa_leader(struct swb_cpu *c, struct task_struct *p)
+{
+	return swa_number(c, TASK(p, group_leader));
+}
+
 #endif

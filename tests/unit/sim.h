@@ -26,6 +26,7 @@
 struct task_struct {
 	uint32_t tid, tgid, ppid;
 	uint32_t live;       /* other threads of its process */
+	struct task_struct *leader; /* or NULL: it does not matter */
 	uint64_t start, css, cgroup;
 	bool dead;
 	int on_cpu;          /* -1: on none */
@@ -83,6 +84,12 @@ static __u32 swa_tid(struct task_struct *p)
 static __u32 swa_tgid(struct task_struct *p)
 {
 	return p->tgid;
+}
+
+static __u64 swa_leader(struct swb_cpu *c, struct task_struct *p)
+{
+	(void)c;
+	return (uintptr_t)p->leader;
 }
 
 static __u32 swa_live(struct task_struct *p)

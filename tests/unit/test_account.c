@@ -434,6 +434,42 @@ static void leader_goes_first_in_tree(void **state)
 	assert_int_equal(sim_acc(&thread), 4);
 }
 
+/*
+ * A leader is on its way out while its process execs twice, each time by a thread. It knows its successor only, which is
+ * gone as well and has no process any more; the third one is alive.
+ */
+static void leader_goes_late_in_tree(void **state)
+{
+	struct task_struct leader = sim_task(10), second = sim_task(11), third = sim_task(12);
+	struct swb_cpu *c = &sim_cpus[0];
+
+	(void)state;
+	cfg_tree = true;
+	second.tgid = third.tgid = 10;
+	sim_begin();
+	swa_create(c, &leader, (uintptr_t)&leader, true);
+	swa_newtask(c, 10, false, &second, (uintptr_t)&second);
+	leader.tid = 11;
+	second.tid = 10;
+	leader.leader = &second;
+	swa_exec(c, &second, (uintptr_t)&second, 11);
+	swa_newtask(c, 10, false, &third, (uintptr_t)&third);
+	second.tid = 12;
+	third.tid = 10;
+	swa_exec(c, &third, (uintptr_t)&third, 12);
+	leader.live = 0; /* as read through the second, which has been reaped */
+	leader.dead = true;
+	sim_switch(0, 5, &leader);
+	sim_switch(0, 8, &third);
+	assert_true(swa_inside(10));
+	third.dead = true;
+	third.leader = &third;
+	sim_switch(0, 15, NULL);
+	assert_int_equal(sim_acc(&third), 7);
+	assert_false(swa_inside(10));
+	assert_int_equal(*swa_filter(10), 0);
+}
+
 /* A plain exec changes the name, not the slot. */
 static void exec_renames(void **state)
 {
@@ -763,6 +799,7 @@ int main(void)
 		cmocka_unit_test_setup(exec_by_thread, reset),
 		cmocka_unit_test_setup(exec_by_thread_in_tree, reset),
 		cmocka_unit_test_setup(leader_goes_first_in_tree, reset),
+		cmocka_unit_test_setup(leader_goes_late_in_tree, reset),
 		cmocka_unit_test_setup(exec_renames, reset),
 		cmocka_unit_test_setup(death, reset),
 		cmocka_unit_test_setup(slots_run_out, reset),
