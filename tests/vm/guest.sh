@@ -72,8 +72,9 @@ end_sampler() {
 	kill $sampler
 }
 
+# The model's clock. What it says now is put into the list, too: an exact end of a phase.
 model_now() {
-	cut -d' ' -f1 $P/model
+	tail -1 $P/model | tee -a model | cut -d' ' -f1
 }
 
 load() { # some of everything: a pinned spinner, short children, sleepers
@@ -100,11 +101,11 @@ check_children() {
 # A tree that runs already: a parent, its child, and a daemon that is forked twice while it is watched.
 check_tree() {
 	cat >tree.sh <<'END'
-vmtool spin 60 &
+vmtool spin 60 0 &
 echo $! >child
 while [ ! -e go ]; do sleep 0.05; done
-(setsid vmtool spin 0.4 & echo $! >daemon)
-while :; do :; done
+(setsid vmtool spin 0.4 1 & echo $! >daemon)
+exec vmtool spin 60 1
 END
 	rm -f go
 	sh tree.sh &
@@ -116,17 +117,17 @@ END
 		vmcheck process r "$(cat child)" alive 100 && vmcheck process r "$(cat daemon)" exited 100
 }
 
+# Two on one CPU, one of them in the cgroup below the one that is recorded.
 check_cgroup() {
 	g=/sys/fs/cgroup/check
 	mkdir -p $g/below
-	sh -c "echo 0 >$g/below/cgroup.procs; exec vmtool spin 60" &
+	sh -c "echo 0 >$g/below/cgroup.procs; exec vmtool spin 60 0" &
 	inside=$!
-	vmtool spin 60 &
+	vmtool spin 60 0 &
 	outside=$!
 	sleep 0.1
-	sw monitor --cgroup $g --by cgroup --threads -i 100 -d 0.8 || return 1
-	grep -q '"path":"/check/below"' r || fail 'no row of the cgroup below' || return 1
-	sw monitor --cgroup $g -i 100 -d 0.8 && vmcheck sums r 4 && vmcheck process r $inside alive 200 || return 1
+	sw monitor --cgroup $g -i 100 -d 1 && vmcheck sums r 4 && vmcheck process r $inside alive 200 || return 1
+	grep -q '"cgroup":"/check/below"' r || fail 'its process is not said to be below' || return 1
 	! vmcheck process r $outside alive 0 >/dev/null || fail 'who is outside is in it'
 }
 

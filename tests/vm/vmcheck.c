@@ -185,6 +185,8 @@ static struct model model_at(const char *path, double us)
 	if (!f)
 		wrong("%s: %m", path);
 	while (fscanf(f, "%lf %lf %lf %lf %lf", &m.us, &m.uj[0], &m.busy_us[0], &m.uj[1], &m.busy_us[1]) == 5) {
+		if (m.us < before.us) /* of two writers */
+			continue;
 		if (m.us >= us && before.us >= 0) {
 			double part = (us - before.us) / (m.us - before.us);
 
