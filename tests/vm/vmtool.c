@@ -8,7 +8,7 @@
  *   vmtool children N [MS]        N short children, one after the other, with a pause between; every third becomes true,
  *                                 the others exit 3
  *   vmtool sample FILE            the model of the simulated zones, every 50 ms, until it is killed
- *   vmtool perf SECONDS           joules that the power PMU counts meanwhile, and those of its model
+ *   vmtool perf SECONDS           joules that the power PMU counts meanwhile, between the least and the most of its model
  *   vmtool as-user CAPS CMD…      as nobody with these capabilities (their numbers, with commas) and no others
  *   vmtool memlock BYTES CMD…     as root without CAP_SYS_RESOURCE, with that much locked memory
  *   vmtool exit N                 end the machine; qemu's exit status is 2 N + 1
@@ -122,12 +122,18 @@ static double package_joules(void)
 	return uj / 1e6;
 }
 
+static void read_count(int fd, uint64_t *ret)
+{
+	if (read(fd, ret, sizeof(*ret)) != sizeof(*ret))
+		fail("read");
+}
+
 static int perf(double seconds)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr)};
-	double scale, before;
+	double scale, before, after, least;
+	uint64_t first, last;
 	char line[256];
-	uint64_t count;
 	int fd;
 
 	read_text(POWER "type", line, sizeof(line));
@@ -141,10 +147,12 @@ static int perf(double seconds)
 	if (fd < 0)
 		fail("perf_event_open");
 	before = package_joules();
+	read_count(fd, &first);
+	after = package_joules();
 	usleep(seconds * 1e6);
-	if (read(fd, &count, sizeof(count)) != sizeof(count))
-		fail("read");
-	printf("%.3f %.3f\n", count * scale, package_joules() - before);
+	least = package_joules() - after;
+	read_count(fd, &last);
+	printf("%.3f %.3f %.3f\n", least, (last - first) * scale, package_joules() - before);
 	return 0;
 }
 
