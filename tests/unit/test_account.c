@@ -451,11 +451,13 @@ static void leader_goes_late_in_tree(void **state)
 	swa_newtask(c, 10, false, &second, (uintptr_t)&second);
 	leader.tid = 11;
 	second.tid = 10;
+	second.start = leader.start;
 	leader.leader = &second;
 	swa_exec(c, &second, (uintptr_t)&second, 11);
 	swa_newtask(c, 10, false, &third, (uintptr_t)&third);
 	second.tid = 12;
 	third.tid = 10;
+	third.start = leader.start;
 	swa_exec(c, &third, (uintptr_t)&third, 12);
 	leader.live = 0; /* as read through the second, which has been reaped */
 	leader.dead = true;
