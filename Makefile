@@ -40,7 +40,7 @@ CLI_PARTS := $(filter-out $(B)/src/cli/main.o,$(CLI_OBJ))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 LIVE := $(patsubst tests/live/%.c,$(B)/tests/live/%,$(wildcard tests/live/live_*.c))
 VM := $(B)/tests/vm/vmcheck $(B)/tests/vm/vmtool
-LIVE_PARTS := $(patsubst %,$(B)/tests/live/%.o,support record puppet groups)
+LIVE_PARTS := $(patsubst %,$(B)/tests/live/%.o,support record puppet groups ways)
 
 .PHONY: all deps run check test vmtest bench install clean
 .DELETE_ON_ERROR:

@@ -4,6 +4,7 @@
  * Relies on: cpu.stat of cgroup v2, which leaves interrupts and stolen time out; see groups.h.
  */
 #include "groups.h"
+#include "ways.h"
 
 #include "base/clock.h"
 
@@ -286,6 +287,11 @@ static void awkward_names(void **state)
 	assert_string_equal(g->name, "");
 }
 
+static bool is_child(const struct sw_task *t)
+{
+	return t->ppid == getpid() || t->tgid == getpid();
+}
+
 /* Made, used and removed within a window; and so many, if there is time, that the table of 4096 has to forget. */
 static void short_lived_groups(void **state)
 {
@@ -302,8 +308,10 @@ static void short_lived_groups(void **state)
 	while (n < ALL && (n % IN_A_WINDOW || sw_now_ns() < until_ns)) {
 		snprintf(name, sizeof(name), "short-%d", n);
 		use(join(path, own, name), &ids[n], true);
-		if (++n % IN_A_WINDOW == 0)
-			record_window(r, NS_PER_MS);
+		if (++n % IN_A_WINDOW)
+			continue;
+		record_window(r, NS_PER_MS);
+		ways_look(r, n == IN_A_WINDOW, is_child);
 	}
 	record_window(r, NS_PER_MS);
 	for (int i = 0; i < n; i++) {
@@ -315,6 +323,8 @@ static void short_lived_groups(void **state)
 	}
 	print_message("# %d cgroups, %d in a window: %u were not named, %u wrongly or without time\n", n, IN_A_WINDOW,
 		      missing, wrong);
+	if (ways_full()) /* then a task may find no slot, and its cgroup no name */
+		skip_because("tasks that are not ours fill all places of an id (%u times)", ways_full());
 	assert_int_equal(missing, 0);
 	assert_int_equal(wrong, 0);
 	assert_int_equal(r->sum.lost_slots_ns, 0);
