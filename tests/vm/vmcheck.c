@@ -242,6 +242,8 @@ static void joules(const struct records *r, const char *path, double from_us, do
 	a = model_at(path, t0);
 	b = model_at(path, t1);
 	said = (first_said + said) / total; /* what lies between the ends is no error of the sum */
+	if (said > 0.1)
+		wrong("±%.0f %% were said: that proves nothing", 100 * said);
 	for (size_t d = 0; d < domains && d < PACKAGES; d++) {
 		double wanted = (b.uj[d] - a.uj[d]) / 1e6 * (1000 + DRAM_PERMILLE) / 1000;
 		char what[32];
