@@ -35,6 +35,7 @@ struct sw_slot_state {
 	uint8_t known;        /* `task` was filled for who has the slot */
 	uint8_t told;         /* handed out before */
 	uint8_t touched;      /* active at a boundary of our own since rows were last handed out */
+	uint8_t kept;         /* some of its time is held back at a late boundary */
 	uint8_t listed;       /* in sw_ebpf.touched, for its task or for one that had the slot before */
 	uint8_t described;    /* `task` was filled anew since then */
 	uint8_t names;        /* swb_slot.names when `task` was filled */

@@ -274,6 +274,7 @@ static uint64_t lateness(const struct sw_ebpf *b, const struct sw_cpu_view *v)
 	return v->state.since_ns > b->T ? v->state.since_ns - b->T : 0;
 }
 
+/* As much as is needed of what that place has had in this window. */
 static int hold(struct sw_ebpf *b, unsigned cpu, uint32_t where, uint64_t value, uint64_t reported, uint64_t *need)
 {
 	uint64_t ns = value > reported ? lower(value - reported, *need) : 0;
@@ -291,6 +292,8 @@ static int hold(struct sw_ebpf *b, unsigned cpu, uint32_t where, uint64_t value,
 	}
 	shift_one(b, &b->cpu[cpu], where, -(int64_t)ns);
 	b->held[b->n_held++] = (struct sw_held){.cpu = cpu, .where = where, .ns = ns};
+	if (where >= SWB_FIRST_SLOT)
+		b->state[where].kept = true; /* if its task is dead, too, for it has time to come */
 	*need -= ns;
 	return 0;
 }
@@ -311,8 +314,7 @@ static int hold_late(struct sw_ebpf *b, unsigned cpu)
 	for (uint32_t i = 0; i < SWB_BUCKETS && need && !err; i++)
 		err = hold(b, cpu, i, bucket_value(b, c, i), c->reported_ns[i], &need);
 	for (uint32_t n = closing_list(b, &c->view); n && need && !err; n = once(b->slots[n].next[b->epoch & 1]))
-		if (!once(b->slots[n].dead)) /* it has to live to see the next window */
-			err = hold(b, cpu, n, b->state[n].value_ns + b->state[n].shift_ns, b->state[n].reported_ns, &need);
+		err = hold(b, cpu, n, b->state[n].value_ns + b->state[n].shift_ns, b->state[n].reported_ns, &need);
 	return err;
 }
 
@@ -320,8 +322,10 @@ static void give_held(struct sw_ebpf *b)
 {
 	for (size_t i = 0; i < b->n_held; i++) {
 		shift_one(b, &b->cpu[b->held[i].cpu], b->held[i].where, b->held[i].ns);
-		if (b->held[i].where >= SWB_FIRST_SLOT)
-			collect_late(b, b->held[i].where); /* if it did nothing else in this window */
+		if (b->held[i].where < SWB_FIRST_SLOT)
+			continue;
+		collect_late(b, b->held[i].where); /* if it did nothing else in this window */
+		b->state[b->held[i].where].kept = false;
 	}
 	b->n_held = 0;
 }

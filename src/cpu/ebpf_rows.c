@@ -16,7 +16,7 @@ static bool is_last(struct sw_ebpf *b, uint32_t n, uint8_t dead)
 {
 	const struct sw_slot_state *st = &b->state[n];
 
-	if (!dead || (int32_t)(once(b->slots[n].epoch) - b->epoch) > 0)
+	if (!dead || st->kept || (int32_t)(once(b->slots[n].epoch) - b->epoch) > 0)
 		return false;
 	if (st->running_ns || st->left_ns) { /* an exec just now; its stretch is open and will be settled next time */
 		b->unlisted = UINT64_MAX;
