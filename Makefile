@@ -10,6 +10,8 @@
 # make install    PREFIX, DESTDIR, LIBDIR, MANDIR
 #
 # WERROR=1 makes warnings errors; SANITIZE=1 builds with ASan and UBSan, in a directory of its own; CC=clang works.
+# ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- builds for that architecture, in build/arm64; as root it also installs the
+# compiler, which deps does not.
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
@@ -21,16 +23,29 @@ CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
 BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool)
 
-B := build$(if $(SANITIZE),/sanitize)
+# what is generated serves every architecture
+GEN := build$(if $(SANITIZE),/sanitize)
+B := $(GEN)
+PKG_CONFIG := pkg-config
+ifeq ($(ARCH),arm64)
+CROSS_COMPILE ?= aarch64-linux-gnu-
+CC := $(CROSS_COMPILE)gcc
+AR := $(CROSS_COMPILE)ar
+B := build/arm64
+SYSROOT := $(B)/sysroot
+CROSS := --sysroot=$(CURDIR)/$(SYSROOT)
+PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(CURDIR)/$(SYSROOT) \
+	PKG_CONFIG_LIBDIR=$(CURDIR)/$(SYSROOT)/usr/lib/aarch64-linux-gnu/pkgconfig pkg-config
+endif
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow $(if $(WERROR),-Werror)
 comma := ,
 SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DSW_VERSION='"$(VERSION)"' -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. \
-	$(WARNINGS) $(SANITIZERS) -Iinclude -Isrc -Ibpf -I$(B) $(CFLAGS)
+	$(WARNINGS) $(SANITIZERS) $(CROSS) -Iinclude -Isrc -Ibpf -I$(GEN) $(CFLAGS)
 LIBS := -lbpf -lelf -lz -lm -lpthread
-CLI_LIBS = $(shell pkg-config --libs json-c)
-CLI_CFLAGS = $(shell pkg-config --cflags json-c)
+CLI_LIBS = $(shell $(PKG_CONFIG) --libs json-c)
+CLI_CFLAGS = $(shell $(PKG_CONFIG) --cflags json-c)
 
 LIB_SRC := $(wildcard src/base/*.c src/cpu/*.c src/energy/*.c src/core/*.c)
 CLI_SRC := $(wildcard src/cli/*.c)
@@ -50,24 +65,31 @@ all: $(B)/schedwatt
 
 # --- the program in the kernel: one object for every architecture, and its skeleton
 
-$(B)/schedwatt.bpf.o: bpf/schedwatt.bpf.c $(wildcard bpf/*.h) vmlinux/vmlinux.h
+$(GEN)/schedwatt.bpf.o: bpf/schedwatt.bpf.c $(wildcard bpf/*.h) vmlinux/vmlinux.h
 	@mkdir -p $(@D)
 	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
 		-ffile-prefix-map=$(CURDIR)=. -Ivmlinux -Ibpf -c $< -o $@
 	$(LLVM_STRIP) -g $@
 
-$(B)/schedwatt.skel.h: $(B)/schedwatt.bpf.o
+$(GEN)/schedwatt.skel.h: $(GEN)/schedwatt.bpf.o
 	$(BPFTOOL) gen skeleton $< name schedwatt_bpf > $@
+
+# --- what is linked with on another architecture
+
+build/arm64/sysroot: tools/foreign
+	tools/deps arm64
+	tools/foreign arm64 $(@D) $(@F) all libc6-dev libbpf-dev libelf-dev zlib1g-dev libjson-c-dev libcmocka-dev uthash-dev
+	@touch $@
 
 # --- library and command
 
-$(B)/src/cpu/ebpf.o $(B)/src/cpu/ebpf_load.o: $(B)/schedwatt.skel.h
+$(B)/src/cpu/ebpf.o $(B)/src/cpu/ebpf_load.o: $(GEN)/schedwatt.skel.h
 
-$(B)/src/cli/%.o: src/cli/%.c
+$(B)/src/cli/%.o: src/cli/%.c | $(SYSROOT)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP -c $< -o $@
 
-$(B)/%.o: %.c
+$(B)/%.o: %.c | $(SYSROOT)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
@@ -84,16 +106,16 @@ $(B)/tests/unit/%: tests/unit/%.c $(CLI_PARTS) $(B)/libschedwatt.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(CLI_PARTS) $(B)/libschedwatt.a $(LIBS) $(CLI_LIBS) -lcmocka -o $@
 
-$(B)/tests/probe.bpf.o: tests/live/probe.bpf.c tests/live/probe.h vmlinux/vmlinux.h
+$(GEN)/tests/probe.bpf.o: tests/live/probe.bpf.c tests/live/probe.h vmlinux/vmlinux.h
 	@mkdir -p $(@D)
 	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. -Ivmlinux \
 		-c $< -o $@
 	$(LLVM_STRIP) -g $@
 
-$(B)/probe.skel.h: $(B)/tests/probe.bpf.o
+$(GEN)/probe.skel.h: $(GEN)/tests/probe.bpf.o
 	$(BPFTOOL) gen skeleton $< name probe_bpf > $@
 
-$(B)/tests/live/%: tests/live/%.c $(LIVE_PARTS) $(B)/libschedwatt.a $(B)/probe.skel.h
+$(B)/tests/live/%: tests/live/%.c $(LIVE_PARTS) $(B)/libschedwatt.a $(GEN)/probe.skel.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LIVE_PARTS) $(B)/libschedwatt.a $(LIBS) -lcmocka -o $@
 
@@ -114,7 +136,7 @@ vmtest: deps
 build-tests: all $(UNIT) $(LIVE) $(if $(SANITIZE),,$(VM))
 build-vm: all $(VM)
 
-$(B)/tests/vm/%: tests/vm/%.c
+$(B)/tests/vm/%: tests/vm/%.c | $(SYSROOT)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LDFLAGS) $(CLI_LIBS) -lm -o $@
 
@@ -122,16 +144,16 @@ $(B)/tests/vm/%: tests/vm/%.c
 
 BENCH_OBJ := $(patsubst tools/bench/%.c,$(B)/tools/bench/%.o,$(filter-out %.bpf.c,$(wildcard tools/bench/*.c)))
 
-$(B)/tools/bench/floor.bpf.o: tools/bench/floor.bpf.c vmlinux/vmlinux.h
+$(GEN)/tools/bench/floor.bpf.o: tools/bench/floor.bpf.c vmlinux/vmlinux.h
 	@mkdir -p $(@D)
 	$(CLANG) -g -O2 -target bpf -mcpu=v3 -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
 		-ffile-prefix-map=$(CURDIR)=. -Ivmlinux -c $< -o $@
 	$(LLVM_STRIP) -g $@
 
-$(B)/floor.skel.h: $(B)/tools/bench/floor.bpf.o
+$(GEN)/floor.skel.h: $(GEN)/tools/bench/floor.bpf.o
 	$(BPFTOOL) gen skeleton $< name floor_bpf > $@
 
-$(B)/tools/bench/variant.o: $(B)/floor.skel.h $(B)/schedwatt.skel.h
+$(B)/tools/bench/variant.o: $(GEN)/floor.skel.h $(GEN)/schedwatt.skel.h
 
 $(B)/tools/bench/%.o: tools/bench/%.c
 	@mkdir -p $(@D)
@@ -145,7 +167,7 @@ $(B)/bench: $(BENCH_OBJ) $(B)/libschedwatt.a $(B)/schedwatt
 # --- what users do
 
 deps:
-	@tools/deps
+	@tools/deps $(filter arm64,$(ARCH))
 
 CMD ?= tools/sample-workload
 run: deps

@@ -2,7 +2,7 @@
 /*
  * Owns: what the checks in the virtual machines do that a shell cannot: loads, children, rights given away, readings of
  * the simulated counters, and the end of the machine. Must not know: what is checked.
- * Relies on: capabilities(7), perf_event_open(2), qemu's isa-debug-exit.
+ * Relies on: capabilities(7), perf_event_open(2), qemu's isa-debug-exit or, on arm64, its semihosting for user space.
  *
  *   vmtool spin SECONDS [CPU]     keep a CPU busy
  *   vmtool children N [MS]        N short children, one after the other, with a pause between; every third becomes true,
@@ -21,13 +21,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/io.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <sys/io.h>
+#endif
 
 static void fail(const char *what)
 {
@@ -207,6 +209,22 @@ static int memlock(const char *bytes, char **argv)
 	return 1;
 }
 
+static int end_machine(int n)
+{
+#ifdef __x86_64__
+	if (ioperm(0xf4, 4, 1))
+		fail("ioperm");
+	outb(n, 0xf4);
+#elif defined(__aarch64__)
+	uint64_t why[2] = {0x20026 /* ADP_Stopped_ApplicationExit */, 2 * n + 1};
+	register uint64_t operation __asm__("x0") = 0x18 /* SYS_EXIT */;
+	register void *block __asm__("x1") = why;
+
+	__asm__ volatile("hlt #0xf000" : "+r"(operation) : "r"(block) : "memory");
+#endif
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -223,12 +241,8 @@ int main(int argc, char **argv)
 		return as_user(argv[2], argv + 3);
 	if (!strcmp(what, "memlock") && argc > 3)
 		return memlock(argv[2], argv + 3);
-	if (!strcmp(what, "exit")) {
-		if (ioperm(0xf4, 4, 1))
-			fail("ioperm");
-		outb(atoi(argv[2]), 0xf4);
-		return 1;
-	}
+	if (!strcmp(what, "exit"))
+		return end_machine(atoi(argv[2]));
 	fputs("usage: see the head of vmtool.c\n", stderr);
 	return 2;
 }
