@@ -6,6 +6,7 @@
 # make check      the tests that need neither root nor network
 # make test       deps, then all tests (root)
 # make vmtest     deps, then those on other kernels, in virtual machines (root); KERNELS='6.1 …' for some of them
+# make vmtest-arm64  the same on arm64, emulated, without simulated energy counters
 # make bench      the table of figures, on the terminal and in build/bench.json (root)
 # make install    PREFIX, DESTDIR, LIBDIR, MANDIR
 #
@@ -57,7 +58,7 @@ LIVE := $(patsubst tests/live/%.c,$(B)/tests/live/%,$(wildcard tests/live/live_*
 VM := $(B)/tests/vm/vmcheck $(B)/tests/vm/vmtool
 LIVE_PARTS := $(patsubst %,$(B)/tests/live/%.o,support record puppet groups ways)
 
-.PHONY: all deps run check test vmtest bench install clean
+.PHONY: all deps run check test vmtest vmtest-arm64 bench install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -78,7 +79,7 @@ $(GEN)/schedwatt.skel.h: $(GEN)/schedwatt.bpf.o
 
 build/arm64/sysroot: tools/foreign
 	tools/deps arm64
-	tools/foreign arm64 $(@D) $(@F) all libc6-dev libbpf-dev libelf-dev zlib1g-dev libjson-c-dev libcmocka-dev uthash-dev
+	tools/foreign arm64 - $(@D) $(@F) all libc6-dev libbpf-dev libelf-dev zlib1g-dev libjson-c-dev libcmocka-dev uthash-dev
 	@touch $@
 
 # --- library and command
@@ -131,6 +132,10 @@ KERNELS ?=
 vmtest: deps
 	$(MAKE) --no-print-directory SANITIZE= build-vm
 	SCHEDWATT_KERNELS='$(KERNELS)' tools/run-tests build vm
+
+vmtest-arm64: deps
+	$(MAKE) --no-print-directory SANITIZE= ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- build-vm
+	SCHEDWATT_MACHINE=arm64 SCHEDWATT_KERNELS='$(KERNELS)' tools/run-tests build/arm64 vm
 
 .PHONY: build-tests build-vm
 build-tests: all $(UNIT) $(LIVE) $(if $(SANITIZE),,$(VM))
