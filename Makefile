@@ -133,7 +133,8 @@ vmtest: deps
 	$(MAKE) --no-print-directory SANITIZE= build-vm
 	SCHEDWATT_KERNELS='$(KERNELS)' tools/run-tests build vm
 
-vmtest-arm64: deps
+vmtest-arm64:
+	@tools/deps arm64
 	$(MAKE) --no-print-directory SANITIZE= ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- build-vm
 	SCHEDWATT_MACHINE=arm64 SCHEDWATT_KERNELS='$(KERNELS)' tools/run-tests build/arm64 vm
 
