@@ -293,7 +293,6 @@ mount -t tmpfs tmp /tmp
 cd /tmp || exit 1
 configuration=$(sed -n 's/.*configuration=\([a-z]*\).*/\1/p' /proc/cmdline)
 eval "checks=\$checks_$configuration"
-[ "$configuration" != arm ] || tree_seconds=4 # it is slow
 port=$(sed -n 's/.*results=\([a-zA-Z0-9]*\).*/\1/p' /proc/cmdline)
 exec >"/dev/${port:=ttyS1}"
 stty -F "/dev/$port" -opost 2>/dev/null
