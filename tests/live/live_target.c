@@ -392,7 +392,7 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "--burn")) {
 		burn(100 * NS_PER_MS);
-		return 7;
+		_exit(7); /* the leak check of a sanitized build is a child of its own, whose time is not this process's */
 	}
 	return live_run(tests);
 }
