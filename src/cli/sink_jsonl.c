@@ -129,12 +129,6 @@ static void add_lost(int *err, struct json_object *in, const uint64_t *lost_by_k
 		record_uint(err, kinds, sw_lost_name(kind), lost_by_kind_ns[kind]);
 }
 
-/* A library that groups nothing lists processes. */
-static bool lists(const struct sw_header *h, uint32_t by)
-{
-	return (h->by ? h->by : SW_BY_PROCESS) & by;
-}
-
 static void add_domains(int *err, struct json_object *in, const struct sw_report *r)
 {
 	struct json_object *list;
@@ -189,13 +183,13 @@ static void jsonl_sample(const struct recording *rec, const struct sw_report *r,
 		if (r->flags & UINT32_C(1) << bit)
 			record_text(&err, nested, NULL, sw_flag_name(bit));
 	}
-	if (lists(h, SW_BY_PROCESS))
+	if (h->by & SW_BY_PROCESS)
 		jsonl_processes(&err, record, h, r->processes, r->n_processes, false);
-	if (lists(h, SW_BY_THREAD))
+	if (h->by & SW_BY_THREAD)
 		jsonl_threads(&err, record, h, r->threads, r->n_threads);
-	if (lists(h, SW_BY_CGROUP))
+	if (h->by & SW_BY_CGROUP)
 		jsonl_cgroups(&err, record, r->cgroups, r->n_cgroups);
-	if (lists(h, SW_BY_COMM))
+	if (h->by & SW_BY_COMM)
 		jsonl_comms(&err, record, r->comms, r->n_comms);
 	record_finish(err, record, out);
 }
@@ -244,11 +238,11 @@ static void jsonl_summary(const struct recording *rec, const struct sw_summary *
 	record_uint(&err, record, "processes_alive", s->processes_alive);
 	record_uint(&err, record, "processes_folded", s->processes_folded);
 	jsonl_processes(&err, record, h, s->processes, s->n_processes, true);
-	if (lists(h, SW_BY_THREAD)) {
+	if (h->by & SW_BY_THREAD) {
 		record_uint(&err, record, "threads_folded", s->threads_folded);
 		jsonl_threads(&err, record, h, s->threads, s->n_threads);
 	}
-	if (lists(h, SW_BY_CGROUP)) {
+	if (h->by & SW_BY_CGROUP) {
 		record_uint(&err, record, "cgroups_folded", s->cgroups_folded);
 		jsonl_cgroups(&err, record, s->cgroups, s->n_cgroups);
 	}

@@ -5,34 +5,12 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "fake_monitor.h"
 
+#include "child.h"
+
 #define MS 1000000ULL
-
-static pid_t sleeper(void)
-{
-	pid_t pid = fork();
-
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		alarm(60);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	return pid;
-}
-
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
 
 /* Step whenever the fd says so, until a report comes or the time is up: NULL. */
 static const struct sw_report *report_within(struct fake *f, uint64_t ns, unsigned *ret_steps)

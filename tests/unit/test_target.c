@@ -11,43 +11,22 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "child.h"
 #include "core/target.h"
 
 static int procfs_fd = -1;
-
-/* A child that sleeps until it is killed, or until we are gone. */
-static pid_t sleeper(void)
-{
-	pid_t pid = fork();
-
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		alarm(60);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	return pid;
-}
 
 static void await_zombie(pid_t pid)
 {
 	siginfo_t info;
 
 	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
-}
-
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
 static int open_one(struct sw_target_pids *t, int32_t pid, struct sw_error *error)
