@@ -62,12 +62,17 @@ enum sw_policy {
 enum sw_flag {
 	SW_FLAG_LATE = 1 << 0,      /* a CPU saw the boundary only after it had passed */
 	SW_FLAG_SHORT = 1 << 1,     /* under 50 ms: the counter's own step is a large part of it */
-	SW_FLAG_PARTIAL = 1 << 2,   /* a zone is left out of the sums because it could not be read from the start */
+	SW_FLAG_PARTIAL = 1 << 2,   /* a zone is left out of the sums: it could not be read from the start, or its package
+				     * was off */
 	SW_FLAG_NO_ENERGY = 1 << 3, /* a counter failed, went back or stood too long: this window has no joules */
 	SW_FLAG_SUSPEND = 1 << 4,   /* the machine slept inside the window */
 	SW_FLAG_MEMBERS = 1 << 5,   /* new members of the tree could not be marked: their time is `other` */
 	SW_FLAG_UNVERIFIED = 1 << 6, /* this kernel does not let us check what each CPU really runs */
-	SW_FLAGS = 7,
+	SW_FLAG_MIRRORED = 1 << 7,   /* counters of several dies showed one and the same energy: counted once */
+	SW_FLAG_HYBRID = 1 << 8,     /* cores of different types share a counter, and are taken for alike */
+	SW_FLAG_STEAL = 1 << 9,      /* a hypervisor took over 1 % of the CPUs' time, which counts as on-CPU time here */
+	SW_FLAG_BASELINE = 1 << 10,  /* the baseline is above what a package used: nothing was above idle */
+	SW_FLAGS = 11,
 };
 
 /* Kinds of lost time: time that was seen but cannot be given to a task. */
@@ -95,10 +100,11 @@ struct sw_options {
 			       * or as /proc/PID/cgroup writes it (/a/b, 0::/a/b) */
 	uint32_t no_cmdline;  /* non-zero: do not read the command lines of processes */
 	const char *backend; /* NULL or "auto": the first that opens; "ebpf" */
-	const char *energy;  /* NULL or "auto": powercap, else model; "powercap", "model", "none" */
+	const char *energy;  /* NULL or "auto": the first that opens of powercap, perf, msr, model; or one of them; "none" */
 	uint32_t policy;     /* enum sw_policy of the `proc` figures; the summary holds all three */
 	uint32_t strict;     /* non-zero: refuse energy that is not measured (-ENODEV) */
-	const uint64_t *baseline_uw; /* idle microwatts of each domain, for the marginal policy; NULL: none known */
+	const uint64_t *baseline_uw; /* idle microwatts of each package, dram included, or of each domain, for the marginal
+				      * policy; NULL: none known */
 	size_t n_baseline;
 	uint64_t model_idle_uw; /* the model's microwatts per logical CPU, idle and fully busy; both 0: its defaults */
 	uint64_t model_max_uw;
@@ -128,11 +134,12 @@ struct sw_refusal {
 /* One energy counter. */
 struct sw_zone {
 	const char *name;    /* its path: "package-0", "package-0/dram", "psys" */
-	int32_t domain;      /* whose CPUs it covers, or -1 */
+	uint32_t domains;    /* by bit: those whose CPUs it covers; 0: none is known */
 	int32_t package;     /* number of the package, or -1 */
 	const char *parent;  /* path of the zone it lies in, or NULL */
 	int64_t range_nj;    /* where it wraps, or SW_ABSENT */
 	uint32_t counted;    /* non-zero: part of total_nj */
+	uint32_t one_core;   /* non-zero: of one core of the package only (AMD's `core` in powercap) */
 	const char *problem; /* why it cannot be read, or NULL */
 };
 
@@ -239,7 +246,8 @@ struct sw_domain {
 	uint64_t idle_ns;
 	uint64_t lost_ns;
 	uint64_t offline_ns;
-	int64_t nj;          /* its zones that count, or SW_ABSENT */
+	int64_t nj;          /* its zones that count, or SW_ABSENT; a zone of several domains is divided by their CPUs'
+			      * time here */
 };
 
 /*
@@ -266,6 +274,9 @@ struct sw_report {
 	int64_t dram_nj;        /* SW_ABSENT where there is no such zone */
 	int64_t platform_nj;    /* psys, which is never added */
 	int64_t uncertainty_nj; /* of total_nj, one way, or SW_ABSENT */
+	/* How late the reads of energy began, and how long they took, both ends together; SW_ABSENT without counters. */
+	int64_t read_late_ns;
+	int64_t read_bracket_ns;
 	const int64_t *zone_nj; /* header's `n_zones` entries */
 	/* proc + other + idle + lost + offline = cpus × window, exactly */
 	uint64_t proc_oncpu_ns;

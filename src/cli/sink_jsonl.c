@@ -44,7 +44,7 @@ static void add_target(int *err, struct json_object *in, const struct sw_header 
 
 static void add_zones(int *err, struct json_object *in, const struct sw_header *h)
 {
-	struct json_object *zones = record_array(err, in, "zones");
+	struct json_object *zones = record_array(err, in, "zones"), *list;
 
 	for (size_t i = 0; i < h->n_zones; i++) {
 		const struct sw_zone *z = &h->zones[i];
@@ -53,11 +53,16 @@ static void add_zones(int *err, struct json_object *in, const struct sw_header *
 		record_text(err, zone, "name", z->name);
 		record_count(err, zone, "package", z->package < 0 ? SW_ABSENT : z->package);
 		record_text(err, zone, "parent", z->parent);
+		list = record_array(err, zone, "domains");
+		for (uint32_t d = 0; d < SW_DOMAINS_MAX; d++)
+			if (z->domains >> d & 1)
+				record_uint(err, list, NULL, d);
 		if (z->range_nj == SW_ABSENT)
 			record_null(err, zone, "range_uj");
 		else
 			record_decimal(err, zone, "range_uj", z->range_nj, 3);
 		record_bool(err, zone, "counted", z->counted);
+		record_bool(err, zone, "one_core", z->one_core);
 		record_text(err, zone, "problem", z->problem);
 	}
 }
@@ -166,6 +171,8 @@ static void jsonl_sample(const struct recording *rec, const struct sw_report *r,
 	for (size_t i = 0; i < h->n_zones; i++)
 		record_joules(&err, nested, h->zones[i].name, r->zone_nj[i]);
 	record_joules(&err, record, "energy_uncertainty_joules", r->uncertainty_nj);
+	record_count(&err, record, "energy_read_late_ns", r->read_late_ns);
+	record_count(&err, record, "energy_read_bracket_ns", r->read_bracket_ns);
 	record_joules(&err, record, "proc_attributed_joules", r->energy.proc_nj);
 	record_joules(&err, record, "other_joules", r->energy.other_nj);
 	record_joules(&err, record, "idle_joules", r->energy.idle_nj);

@@ -74,11 +74,12 @@ static int fill_zones(struct sw_header_store *s, const struct sw_energy_source *
 
 		s->zones[i] = (struct sw_zone){
 			.name = z->name,
-			.domain = z->domain,
+			.domains = z->domains,
 			.package = z->package,
 			.parent = z->parent,
 			.range_nj = z->range_uj && z->range_uj <= INT64_MAX / 1000 ? (int64_t)z->range_uj * 1000 : SW_ABSENT,
 			.counted = sw_zone_counts(z),
+			.one_core = z->one_core,
 			.problem = z->problem,
 		};
 	}

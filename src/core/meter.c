@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No package or its memory draws more: what bounds the time in which a counter may wrap. */
-#define GREATEST_POWER_UW 1000000000ULL
+#define MEND_EVERY_NS 1000000000 /* looking for a lost counter lists a directory of sysfs */
 
 int sw_meter_init(struct sw_meter *m, struct sw_energy_source *source)
 {
@@ -19,15 +18,17 @@ int sw_meter_init(struct sw_meter *m, struct sw_energy_source *source)
 	m->counters = calloc(m->n_zones + 1, sizeof(*m->counters));
 	m->values = calloc(m->n_zones + 1, sizeof(*m->values));
 	m->points = calloc(m->n_zones + 1, sizeof(*m->points));
-	if (!m->counters || !m->values || !m->points) {
+	m->mirrors = calloc(m->n_zones + 1, sizeof(*m->mirrors));
+	if (!m->counters || !m->values || !m->points || !m->mirrors) {
 		sw_meter_free(m);
 		return -ENOMEM;
 	}
+	sw_mirror_init(m->mirrors, m->n_zones);
 	for (size_t i = 0; i < m->n_zones; i++) {
 		struct sw_counter *c = &m->counters[i];
 
 		c->range_uj = source->zones[i].range_uj;
-		c->max_gap_ns = 2 * sw_counter_max_gap_ns(c->range_uj, GREATEST_POWER_UW);
+		c->max_gap_ns = 2 * sw_counter_max_gap_ns(source->zones[i].wrap_uj, SW_GREATEST_POWER_UW);
 		/* half of it between two readings, so that one that comes late still counts */
 		if (c->max_gap_ns && (!m->max_gap_ns || c->max_gap_ns / 2 < m->max_gap_ns))
 			m->max_gap_ns = c->max_gap_ns / 2;
@@ -42,6 +43,7 @@ void sw_meter_free(struct sw_meter *m)
 	free(m->counters);
 	free(m->values);
 	free(m->points);
+	free(m->mirrors);
 	*m = (struct sw_meter){0};
 }
 
@@ -71,6 +73,8 @@ void sw_meter_read(struct sw_meter *m, const struct sw_busy *busy, struct sw_ene
 	point->end_ns = sw_now_ns();
 	/* a suspend of less than a millisecond is the two clocks being read one after the other */
 	slept = m->last_ns && point->asleep_ns > m->asleep_ns + 1000000;
+	if (m->source)
+		sw_mirror_add(m->mirrors, m->source->zones, m->values, m->n_zones, point->end_ns - point->begin_ns);
 	for (size_t i = 0; i < m->n_zones; i++) {
 		struct sw_counter *c = &m->counters[i];
 
@@ -79,8 +83,24 @@ void sw_meter_read(struct sw_meter *m, const struct sw_busy *busy, struct sw_ene
 			.sum_nj = c->sum_nj,
 			.breaks = c->breaks,
 			.readable = !m->values[i].status,
+			.mirror_of = m->mirrors[i].of,
 		};
 	}
 	m->last_ns = point->end_ns;
 	m->asleep_ns = point->asleep_ns;
+}
+
+void sw_meter_mend(struct sw_meter *m)
+{
+	uint64_t now_ns = sw_now_ns();
+
+	if (!m->source || !m->source->ops->mend || now_ns - m->mended_ns < MEND_EVERY_NS)
+		return;
+	for (size_t i = 0; i < m->n_zones; i++) {
+		if (!m->values[i].status || m->source->zones[i].problem)
+			continue;
+		m->mended_ns = now_ns;
+		m->source->ops->mend(m->source);
+		return;
+	}
 }

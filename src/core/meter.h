@@ -4,17 +4,25 @@
 #define SW_CORE_METER_H
 
 #include "../energy/source.h"
+#include "mirror.h"
 #include "window.h"
+
+/* RAPL counters move about once a millisecond: Intel SDM volume 3, 15.10. */
+#define SW_COUNTER_STEP_NS 1000000
+/* No package or its memory draws more: what bounds the time in which a counter may wrap. */
+#define SW_GREATEST_POWER_UW 1000000000ULL
 
 struct sw_meter {
 	struct sw_energy_source *source; /* NULL: none; this structure's own */
 	struct sw_counter *counters;
 	struct sw_zone_value *values;
 	struct sw_zone_point *points;
+	struct sw_mirror *mirrors;
 	size_t n_zones;
 	uint64_t max_gap_ns; /* between two readings; 0: any */
 	uint64_t last_ns;
 	uint64_t asleep_ns;
+	uint64_t mended_ns; /* when the source last looked for what is gone */
 };
 
 /* Takes `source` over, also on failure. 0 or -ENOMEM. */
@@ -29,6 +37,9 @@ bool sw_meter_measures(const struct sw_meter *m);
 
 /* Read every zone into m->points. */
 void sw_meter_read(struct sw_meter *m, const struct sw_busy *busy, struct sw_energy_point *point);
+
+/* Between boundaries: have the source look for counters that went away, if some did. */
+void sw_meter_mend(struct sw_meter *m);
 
 /* Does the zone's energy belong into the total? */
 bool sw_zone_counts(const struct sw_zone_info *zone);

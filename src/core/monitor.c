@@ -79,6 +79,7 @@ static int take_boundary(struct sw_monitor *m, bool more, const struct sw_window
 		err = announce(m, next_ns > now_ns ? next_ns - now_ns : 0);
 	if (err)
 		return err;
+	sw_meter_mend(&m->meter);
 	m->recursion_misses = usage->recursion_misses;
 	m->unverified = usage->unverified;
 	return sw_windows_add(&m->windows, usage, m->meter.points, &point, &m->error, ret);
@@ -97,7 +98,7 @@ int sw_monitor_begin(struct sw_monitor *m)
 		err = take_boundary(m, true, &window);
 	if (err)
 		return err;
-	m->first_blur_ns = m->windows.window.blur_ns;
+	m->first_blur_ns = m->windows.window.read_late_ns + m->windows.window.read_bracket_ns;
 	m->header.header.started_ns = m->ended_ns;
 	m->header.header.started_utc_ns = m->wake_utc_ns;
 	return sw_report_baseline(m, &m->windows.window);

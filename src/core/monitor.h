@@ -17,6 +17,14 @@
 #include "threads.h"
 #include "window.h"
 
+/* Zones that cover the same domains: their energy together goes to who ran there. */
+struct sw_pot {
+	uint32_t domains; /* by bit; never 0 */
+	bool has_package; /* so that the baseline is to be taken from it */
+	int64_t nj;
+	int64_t baseline_nj;
+};
+
 struct sw_totals {
 	struct sw_summary s; /* but for rows */
 	bool has_energy;     /* of any window */
@@ -72,6 +80,9 @@ struct sw_monitor {
 	struct sw_share *shares;
 	size_t shares_capacity;
 	struct sw_domain *domains;
+	struct sw_pot *pots; /* room for one a zone */
+	size_t n_pots;
+	uint64_t *baseline_uw; /* by domain, or NULL */
 };
 
 /* The target, the source and the back end are open; what follows needs them. 0 or -ENOMEM. */
@@ -98,11 +109,14 @@ void sw_rows_add_energy(const struct sw_window *window);
 /* The lists of the report. 0 or -ENOMEM. */
 int sw_rows_list(struct sw_monitor *m);
 
-/* Joules of each domain, of zones without one, and of the kinds of zones. False: the window has none. */
-bool sw_share_sum_zones(struct sw_monitor *m, const struct sw_window *window, int64_t *nowhere_nj);
+/*
+ * Joules of each pot, of each domain, of zones that have no domain, and of the kinds of zones; flags that say what was
+ * made of the zones. False: the window has none.
+ */
+bool sw_share_sum_zones(struct sw_monitor *m, const struct sw_window *window, int64_t *nowhere_nj, uint32_t *flags);
 
 /* Give each row of the target its part, and the report and the totals theirs. There must be room for the rows. */
-void sw_share_energy(struct sw_monitor *m, const struct sw_window *window, int64_t nowhere_nj);
+void sw_share_energy(struct sw_monitor *m, const struct sw_window *window, int64_t nowhere_nj, uint32_t *flags);
 int sw_share_reserve(struct sw_monitor *m, size_t n_rows);
 
 void sw_summary_free(struct sw_monitor *m);

@@ -103,24 +103,60 @@ static int open_cgroups(struct sw_monitor *m)
 	return err;
 }
 
+/* Whole packages' idle power is divided among their dies by CPUs: where dies share a counter, it is added up again. */
+static int take_baseline(struct sw_monitor *m)
+{
+	const struct sw_topology *t = &m->topology;
+	const struct sw_options *o = &m->options;
+	unsigned package = 0, cpus = 0, d, i;
+
+	if (!o->n_baseline)
+		return 0;
+	if (o->n_baseline != t->n_domains && o->n_baseline != t->n_packages)
+		return sw_fail(&m->error, -EINVAL, "the baseline has %zu values, but this machine has %u package%s%s; give the "
+			       "idle watts of each", o->n_baseline, t->n_packages, t->n_packages > 1 ? "s" : "",
+			       t->n_domains > t->n_packages ? " of several dies" : "");
+	m->baseline_uw = calloc(t->n_domains, sizeof(*m->baseline_uw));
+	if (!m->baseline_uw)
+		return sw_fail(&m->error, -ENOMEM, "out of memory");
+	for (d = 0; d < t->n_domains; d++) {
+		if (o->n_baseline == t->n_domains) {
+			m->baseline_uw[d] = o->baseline_uw[d];
+			continue;
+		}
+		if (d && t->package_of[d] != t->package_of[d - 1])
+			package++;
+		for (cpus = 0, i = 0; i < t->n_domains; i++)
+			cpus += t->package_of[i] == t->package_of[d] ? t->cpus_in[i] : 0;
+		if (cpus)
+			m->baseline_uw[d] = o->baseline_uw[package] * t->cpus_in[d] / cpus;
+	}
+	return 0;
+}
+
 static int open_energy(struct sw_monitor *m, int sysfs_fd)
 {
 	const struct sw_options *o = &m->options;
 	struct sw_energy_config config = {
 		.sysfs_fd = sysfs_fd,
 		.topology = &m->topology,
+		.cpu = sw_cpu_identify(m->procfs_fd),
 		.model_idle_uw = o->model_idle_uw,
 		.model_max_uw = o->model_max_uw,
 	};
 	struct sw_energy_source *source = NULL;
-	int err;
+	int dev_fd, err;
 
-	if (o->n_baseline && o->n_baseline != m->topology.n_domains)
-		return sw_fail(&m->error, -EINVAL, "the baseline has %zu values, but this machine has %u packages or dies",
-			       o->n_baseline, m->topology.n_domains);
+	err = take_baseline(m);
+	if (err)
+		return err;
 	if (o->policy == SW_POLICY_MARGINAL && !o->n_baseline)
 		return sw_fail(&m->error, -EINVAL, "the marginal policy needs a baseline: the idle watts of each package");
+	dev_fd = sw_root_open("/dev");
+	config.dev_fd = dev_fd;
 	err = sw_energy_open(o->energy, o->strict, &config, sw_refuse, &m->header.energy, &m->error, &source);
+	if (dev_fd >= 0)
+		close(dev_fd);
 	if (!err && sw_meter_init(&m->meter, source))
 		err = sw_fail(&m->error, -ENOMEM, "out of memory");
 	return err;
@@ -255,6 +291,7 @@ void sw_monitor_close(struct sw_monitor *m)
 	sw_topology_free(&m->topology);
 	free(m->busy);
 	free(m->first_domains);
+	free(m->baseline_uw);
 	sw_wake_free(m);
 	sw_target_close(&m->target);
 	sw_cgroupfs_close(&m->cgroupfs);

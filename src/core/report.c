@@ -11,14 +11,14 @@
 #include <string.h>
 
 #define SHORT_NS 50000000
-#define COUNTER_STEP_NS 1000000 /* RAPL counters move about once a millisecond: Intel SDM volume 3, 15.10 */
 #define MODEL_UNCERTAINTY 0.5   /* the averages that the model stands on hide machines of half and of twice as much */
 
 int sw_report_init(struct sw_monitor *m, uint32_t n_keys)
 {
 	m->domains = calloc(m->topology.n_domains, sizeof(*m->domains));
+	m->pots = calloc(m->meter.n_zones + 1, sizeof(*m->pots));
 	m->totals.s.total_uncertainty_nj = m->totals.s.proc_uncertainty_nj = SW_ABSENT;
-	return m->domains ? sw_rows_init(m, n_keys) : -ENOMEM;
+	return m->domains && m->pots ? sw_rows_init(m, n_keys) : -ENOMEM;
 }
 
 void sw_report_free(struct sw_monitor *m)
@@ -27,6 +27,7 @@ void sw_report_free(struct sw_monitor *m)
 	sw_summary_free(m);
 	free(m->shares);
 	free(m->domains);
+	free(m->pots);
 }
 
 static void fill_domains(struct sw_monitor *m, const struct sw_window *window)
@@ -67,7 +68,7 @@ int64_t sw_report_uncertainty_nj(const struct sw_monitor *m, int64_t total_nj, u
 {
 	if (sw_meter_is_modelled(&m->meter))
 		return llround(MODEL_UNCERTAINTY * total_nj);
-	return time_ns ? llround((double)total_nj / time_ns * (blur_ns + 2 * COUNTER_STEP_NS)) : SW_ABSENT;
+	return time_ns ? llround((double)total_nj / time_ns * (blur_ns + 2 * SW_COUNTER_STEP_NS)) : SW_ABSENT;
 }
 
 static bool is_partial(const struct sw_monitor *m)
@@ -95,6 +96,7 @@ static uint32_t flags_of(const struct sw_monitor *m, const struct sw_window *win
 	flags |= m->report.window_ns < SHORT_NS ? SW_FLAG_SHORT : 0;
 	flags |= is_partial(m) ? SW_FLAG_PARTIAL : 0;
 	flags |= !energy ? SW_FLAG_NO_ENERGY : 0;
+	flags |= m->topology.hybrid ? SW_FLAG_HYBRID : 0;
 	return flags;
 }
 
@@ -132,6 +134,7 @@ int sw_report_make(struct sw_monitor *m, const struct sw_window *window, const s
 {
 	struct sw_report *r = &m->report;
 	int64_t nowhere_nj;
+	uint32_t flags = 0;
 	bool energy;
 	int err = sw_share_reserve(m, window->n_rows);
 
@@ -144,13 +147,17 @@ int sw_report_make(struct sw_monitor *m, const struct sw_window *window, const s
 	r->time_utc_ns = m->wake_utc_ns;
 	r->window_ns = window->t1_ns - window->t0_ns;
 	fill_domains(m, window);
-	energy = sw_share_sum_zones(m, window, &nowhere_nj);
+	energy = sw_share_sum_zones(m, window, &nowhere_nj, &flags);
 	if (energy)
-		sw_share_energy(m, window, nowhere_nj);
+		sw_share_energy(m, window, nowhere_nj, &flags);
 	else
 		r->energy = (struct sw_energy){SW_ABSENT, SW_ABSENT, SW_ABSENT, SW_ABSENT, SW_ABSENT};
-	r->flags = flags_of(m, window, energy);
-	r->uncertainty_nj = energy ? sw_report_uncertainty_nj(m, r->energy.total_nj, r->window_ns, window->blur_ns) : SW_ABSENT;
+	r->flags = flags | flags_of(m, window, energy);
+	r->uncertainty_nj = energy ? sw_report_uncertainty_nj(m, r->energy.total_nj, r->window_ns,
+							      window->read_late_ns + window->read_bracket_ns)
+				   : SW_ABSENT;
+	r->read_late_ns = sw_meter_measures(&m->meter) ? (int64_t)window->read_late_ns : SW_ABSENT;
+	r->read_bracket_ns = sw_meter_measures(&m->meter) ? (int64_t)window->read_bracket_ns : SW_ABSENT;
 	r->zone_nj = window->zone_nj;
 	r->recursion_misses = m->recursion_misses;
 	r->domains = m->domains;

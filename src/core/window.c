@@ -17,7 +17,9 @@ int sw_windows_init(struct sw_windows *w, uint32_t n_keys, unsigned n_domains, s
 	w->last_zones = calloc(n_zones + 1, sizeof(*w->last_zones));
 	w->window.domains = calloc(n_domains, sizeof(*w->window.domains));
 	w->window.zone_nj = calloc(n_zones + 1, sizeof(*w->window.zone_nj));
-	if (w->last_ns && w->last_domains && w->last_zones && w->window.domains && w->window.zone_nj)
+	w->mirror_of = calloc(n_zones + 1, sizeof(*w->mirror_of));
+	w->window.mirror_of = w->mirror_of;
+	if (w->last_ns && w->last_domains && w->last_zones && w->window.domains && w->window.zone_nj && w->mirror_of)
 		return 0;
 	sw_windows_free(w);
 	return -ENOMEM;
@@ -31,6 +33,7 @@ void sw_windows_free(struct sw_windows *w)
 	free(w->window.domains);
 	free(w->window.zone_nj);
 	free(w->window.rows);
+	free(w->mirror_of);
 	*w = (struct sw_windows){0};
 }
 
@@ -90,6 +93,7 @@ static void subtract_zones(struct sw_windows *w, const struct sw_zone_point *zon
 		bool joined = before->readable && zones[i].readable && before->breaks == zones[i].breaks;
 
 		w->window.zone_nj[i] = joined ? (int64_t)(zones[i].sum_nj - before->sum_nj) : INT64_MIN;
+		w->mirror_of[i] = zones[i].mirror_of;
 		w->last_zones[i] = zones[i];
 	}
 }
@@ -110,7 +114,8 @@ int sw_windows_add(struct sw_windows *w, const struct sw_cpu_usage *usage, const
 	window->members_lost = usage->members_lost - w->last_members_lost;
 	/* a suspend of less than a millisecond is the two clocks being read one after the other */
 	window->slept = point->asleep_ns > w->last_point.asleep_ns + 1000000;
-	window->blur_ns = sw_energy_blur_ns(point) + sw_energy_blur_ns(&w->last_point);
+	window->read_late_ns = sw_energy_late_ns(point) + sw_energy_late_ns(&w->last_point);
+	window->read_bracket_ns = point->end_ns - point->begin_ns + w->last_point.end_ns - w->last_point.begin_ns;
 	w->last_t_ns = usage->t_ns;
 	w->last_late = usage->late;
 	w->last_members_lost = usage->members_lost;

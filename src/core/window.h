@@ -23,6 +23,7 @@ struct sw_zone_point {
 	uint64_t sum_nj;
 	uint64_t breaks;
 	bool readable;
+	int mirror_of; /* index of the zone whose energy it shows again, or -1 */
 };
 
 struct sw_process_entry;
@@ -45,15 +46,21 @@ struct sw_window {
 	size_t n_rows;
 	struct sw_cpu_domain *domains; /* in this window */
 	int64_t *zone_nj;              /* INT64_MIN: absent */
+	const int *mirror_of;          /* by zone, or -1 */
 	bool late, slept;
 	uint64_t members_lost;
-	uint64_t blur_ns; /* of both its boundaries */
+	uint64_t read_late_ns, read_bracket_ns; /* of both its boundaries */
 };
 
-/* By how much the reads of a boundary's energy missed it: lateness and bracket together. */
+/* By how much the reads of a boundary's energy missed it: they began late, and took their time. */
+static inline uint64_t sw_energy_late_ns(const struct sw_energy_point *p)
+{
+	return p->begin_ns > p->wake_ns ? p->begin_ns - p->wake_ns : 0;
+}
+
 static inline uint64_t sw_energy_blur_ns(const struct sw_energy_point *p)
 {
-	return p->end_ns > p->wake_ns ? p->end_ns - p->wake_ns : 0;
+	return sw_energy_late_ns(p) + (p->end_ns - p->begin_ns);
 }
 
 struct sw_windows {
@@ -67,6 +74,7 @@ struct sw_windows {
 	uint64_t last_t_ns, last_late, last_members_lost;
 	struct sw_energy_point last_point;
 	size_t rows_capacity;
+	int *mirror_of;
 	struct sw_window window;
 };
 

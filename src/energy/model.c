@@ -92,7 +92,7 @@ static int model_open(const struct sw_energy_config *config, struct sw_error *er
 			.role = SW_ROLE_PACKAGE,
 			.package = t->package_of[d],
 			.die = t->die_of[d],
-			.domain = (int)d,
+			.domains = UINT32_C(1) << d,
 		};
 		err = name_zone(zone);
 		if (err) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the kept counters of powercap and reading them near their package. Must not know: wraps, windows, tasks.
- * Source: Documentation/power/powercap/powercap.rst; sched_setaffinity(2).
+ * Owns: the kept counters of powercap and reading them. Must not know: wraps, windows, tasks.
+ * Source: Documentation/power/powercap/powercap.rst.
  */
 #include "powercap_zones.h"
 
 #include "../base/root.h"
+#include "near.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -21,10 +21,7 @@ struct meter {
 struct powercap {
 	struct sw_energy_source head;
 	struct meter *meters;  /* by zone */
-	cpu_set_t **near_cpus; /* by domain; NULL on a machine of one package, where every CPU is near */
-	cpu_set_t *saved;
-	size_t set_size;
-	unsigned n_domains;
+	struct sw_near near;
 };
 
 static void powercap_close(struct sw_energy_source *source)
@@ -38,57 +35,9 @@ static void powercap_close(struct sw_energy_source *source)
 		if (p->meters[i].fd >= 0)
 			close(p->meters[i].fd);
 	free(p->meters);
-	for (i = 0; p->near_cpus && i < p->n_domains; i++)
-		CPU_FREE(p->near_cpus[i]);
-	free(p->near_cpus);
-	CPU_FREE(p->saved);
+	sw_near_free(&p->near);
 	sw_zones_free(p->head.zones, p->head.n_zones);
 	free(p);
-}
-
-/* A zone of a whole package where domains are its dies belongs to none of them, unless there is only one. */
-static int domain_of(const struct sw_topology *t, const struct sw_zone_info *zone)
-{
-	int found = -1;
-	unsigned d;
-
-	for (d = 0; zone->package >= 0 && d < t->n_domains; d++) {
-		if (t->package_of[d] != zone->package)
-			continue;
-		if (t->die_of[d] >= 0 && zone->die >= 0 && t->die_of[d] != zone->die)
-			continue;
-		if (found >= 0)
-			return -1;
-		found = (int)d;
-	}
-	return found;
-}
-
-/* Each domain's CPUs as a set for sched_setaffinity(2). The kernel leaves those out that are offline. */
-static int prepare_sets(struct powercap *p, const struct sw_topology *t)
-{
-	/* The kernel refuses to tell an affinity into less room than it has CPU numbers; 8192 is its greatest. */
-	unsigned n_bits = t->n_cpus > 8192 ? t->n_cpus : 8192;
-	unsigned d, cpu;
-
-	if (t->n_packages < 2)
-		return 0;
-	p->set_size = CPU_ALLOC_SIZE(n_bits);
-	p->saved = CPU_ALLOC(n_bits);
-	p->near_cpus = calloc(t->n_domains, sizeof(*p->near_cpus));
-	if (!p->saved || !p->near_cpus)
-		return -ENOMEM;
-	for (p->n_domains = 0; p->n_domains < t->n_domains; p->n_domains++) {
-		d = p->n_domains;
-		p->near_cpus[d] = CPU_ALLOC(n_bits);
-		if (!p->near_cpus[d])
-			return -ENOMEM;
-		CPU_ZERO_S(p->set_size, p->near_cpus[d]);
-		for (cpu = 0; cpu < t->n_cpus; cpu++)
-			if (t->domain_of[cpu] == (int)d)
-				CPU_SET_S(cpu, p->set_size, p->near_cpus[d]);
-	}
-	return 0;
 }
 
 /* Move what was found into the source; the list keeps nothing that both would free. */
@@ -106,7 +55,8 @@ static int take_zones(struct powercap *p, struct sw_found_list *list, const stru
 
 		p->meters[i] = (struct meter){ .fd = f->fd, .err = f->err };
 		p->head.zones[i] = f->info;
-		p->head.zones[i].domain = domain_of(t, &f->info);
+		p->head.zones[i].domains = f->info.package < 0 ? 0 :
+						sw_topology_domains(t, f->info.package, f->info.die);
 		f->fd = -1;
 		f->info = (struct sw_zone_info){ .name = NULL };
 	}
@@ -171,7 +121,7 @@ static int powercap_open(const struct sw_energy_config *config, struct sw_error 
 		goto out;
 	}
 	p->head.ops = &sw_energy_powercap;
-	err = prepare_sets(p, config->topology);
+	err = sw_near_init(&p->near, config->topology);
 	if (!err)
 		err = take_zones(p, &list, config->topology);
 	if (err) {
@@ -187,33 +137,23 @@ out:
 	return err;
 }
 
-/*
- * A counter read from another package costs an interrupt there, and 18 us; so the thread goes to where the counter is.
- * It is a thrift only: where it may not go (a cpuset, an offline package), it reads from here.
- */
 static void powercap_read(struct sw_energy_source *source, const struct sw_busy *busy, struct sw_zone_value *values)
 {
 	struct powercap *p = (struct powercap *)source;
-	bool may_move = p->near_cpus && !sched_getaffinity(0, p->set_size, p->saved);
-	int here = -1;
 	size_t i;
 
 	(void)busy;
+	sw_near_begin(&p->near);
 	for (i = 0; i < p->head.n_zones; i++) {
 		const struct meter *meter = &p->meters[i];
-		int domain = p->head.zones[i].domain;
 
 		values[i] = (struct sw_zone_value){ .status = meter->err };
 		if (meter->fd < 0)
 			continue;
-		if (may_move && domain >= 0 && domain != here) {
-			sched_setaffinity(0, p->set_size, p->near_cpus[domain]);
-			here = domain;
-		}
+		sw_near_go(&p->near, p->head.zones[i].domains);
 		values[i].status = sw_fd_read_u64(meter->fd, UINT64_MAX, &values[i].raw_uj);
 	}
-	if (here >= 0)
-		sched_setaffinity(0, p->set_size, p->saved);
+	sw_near_end(&p->near);
 }
 
 const struct sw_energy_ops sw_energy_powercap = {

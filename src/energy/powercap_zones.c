@@ -125,7 +125,7 @@ static int list_dir(int dir_fd, const char *path, const struct sw_found *parent,
 		return err;
 	}
 	while (!err && (errno = 0, entry = readdir(dir))) {
-		struct sw_found f = { .fd = -1, .info = { .package = -1, .die = -1, .domain = -1 } };
+		struct sw_found f = { .fd = -1, .info = { .package = -1, .die = -1 } };
 
 		if (!parse_entry(entry->d_name, &f) || find(list, f.mmio, f.number, f.subnumber))
 			continue;
@@ -268,6 +268,7 @@ static int examine(int powercap_fd, const struct sw_found_list *list, struct sw_
 	snprintf(path, sizeof(path), "%s/max_energy_range_uj", f->where);
 	if (sw_file_read_u64(powercap_fd, path, UINT64_MAX, &f->info.range_uj))
 		f->info.range_uj = 0;
+	f->info.wrap_uj = f->info.range_uj;
 	snprintf(path, sizeof(path), "%s/energy_uj", f->where);
 	f->fd = openat(powercap_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	err = f->fd < 0 ? -errno : sw_fd_read_u64(f->fd, UINT64_MAX, &uj);

@@ -15,7 +15,7 @@ struct sw_found {
 	char label[64]; /* what its `name` file says; the directory's name when that cannot be read */
 	int fd;         /* energy_uj, or -1 */
 	int err;        /* why there is no fd, as -errno; info.problem says it in words */
-	struct sw_zone_info info; /* all but `domain` */
+	struct sw_zone_info info; /* all but `domains` */
 };
 
 struct sw_found_list {

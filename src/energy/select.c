@@ -32,7 +32,7 @@ static int open_named(const char *name, bool strict, const struct sw_energy_conf
 				       name);
 		return sources[i]->open(config, error, ret);
 	}
-	return sw_fail(error, -EINVAL, "unknown energy source \"%s\"; there are auto, powercap, model and none",
+	return sw_fail(error, -EINVAL, "unknown energy source \"%s\"; there are auto, powercap, perf, msr, model and none",
 		       name);
 }
 

@@ -26,9 +26,11 @@ struct sw_zone_info {
 	enum sw_zone_role role;
 	int package;       /* number in its name, or -1 */
 	int die;           /* number in its name, or -1 */
-	int domain;        /* index of the domain whose CPUs it covers, or -1 when no CPU of it is known */
+	uint32_t domains;  /* by bit: those whose CPUs it covers; 0 when no CPU of it is known */
 	bool twin;         /* another view of a zone that is counted already (intel-rapl-mmio): shown, not added */
-	uint64_t range_uj; /* largest raw value; 0 when it cannot be known */
+	bool one_core;     /* of one core only, whatever its name says */
+	uint64_t range_uj; /* largest raw value; 0 when it cannot be known, or there is none to be met */
+	uint64_t wrap_uj;  /* energy in which a counter behind it goes round, so that a reading is due well before; 0: never */
 	char *problem;     /* why it could not be read when it was opened, or NULL; such a zone stays out of the sums */
 };
 
@@ -55,13 +57,30 @@ struct sw_topology {
 	int die_of[32];     /* by domain; -1 when domains are packages */
 	unsigned cpus_in[32]; /* CPUs present in each domain */
 	unsigned n_present;
+	bool hybrid; /* cores of more than one type, which a domain does not tell apart */
+};
+
+/* Which processor this is, as /proc/cpuinfo says of its first CPU. All zero where it does not (other architectures). */
+struct sw_cpu_id {
+	enum { SW_VENDOR_OTHER, SW_VENDOR_INTEL, SW_VENDOR_AMD, SW_VENDOR_HYGON } vendor;
+	unsigned family; /* decimal, extended, as cpuinfo prints it */
+	unsigned model;
+	bool guest; /* a hypervisor says so */
 };
 
 struct sw_energy_config {
 	int sysfs_fd;
+	int dev_fd; /* /dev, or -1 */
 	const struct sw_topology *topology;
+	struct sw_cpu_id cpu;
 	uint64_t model_idle_uw; /* microwatts per logical CPU */
 	uint64_t model_max_uw;
+	/*
+	 * For tests, which have neither counters nor a kernel's sysfs: what stands for perf_event_open(2) with its read(2),
+	 * and for a read of a CPU's model-specific register. NULL: the kernel's, and only if sysfs_fd is a real sysfs.
+	 */
+	int (*perf_open)(uint32_t type, uint64_t config, int cpu); /* an fd to read(2) from, or -errno */
+	int (*msr_read)(unsigned cpu, uint32_t reg, uint64_t *ret);     /* 0 or -errno */
 };
 
 struct sw_energy_source;
@@ -73,6 +92,11 @@ struct sw_energy_ops {
 	int (*open)(const struct sw_energy_config *config, struct sw_error *error, struct sw_energy_source **ret);
 	/* Fill values[n_zones]. `busy` has n_domains entries; only the model looks at it. Never fails as a whole. */
 	void (*read)(struct sw_energy_source *source, const struct sw_busy *busy, struct sw_zone_value *values);
+	/*
+	 * Some of the values last read failed: open anew what went away and has come back (a driver, a package), so that
+	 * the next read finds it. Called between boundaries, at most once a second. NULL: nothing of it ever goes.
+	 */
+	void (*mend)(struct sw_energy_source *source);
 	void (*close)(struct sw_energy_source *source); /* NULL is fine */
 };
 
@@ -84,6 +108,8 @@ struct sw_energy_source {
 };
 
 extern const struct sw_energy_ops sw_energy_powercap;
+extern const struct sw_energy_ops sw_energy_perf;
+extern const struct sw_energy_ops sw_energy_msr;
 extern const struct sw_energy_ops sw_energy_model;
 
 /* Free `zones` and what hangs on them. */
@@ -96,12 +122,21 @@ void sw_zones_free(struct sw_zone_info *zones, size_t n);
 int sw_topology_read(int sysfs_fd, unsigned n_cpus, bool by_die, struct sw_error *error, struct sw_topology *ret);
 void sw_topology_free(struct sw_topology *topology);
 
+/* By bit: the domains of a package, or of one die of it (`die` >= 0). Where domains are packages, dies do not matter. */
+uint32_t sw_topology_domains(const struct sw_topology *topology, int package, int die);
+
+/* Is it the kernel's own sysfs, rather than a directory that stands for one? */
+bool sw_sysfs_is_real(int sysfs_fd);
+
+/* Which processor <procfs>/cpuinfo tells of. */
+struct sw_cpu_id sw_cpu_identify(int procfs_fd);
+
 /* True when the powercap tree names its packages per die ("package-0-die-1"). */
 bool sw_powercap_is_per_die(int sysfs_fd);
 
 /*
- * Open by name: "auto" (or NULL), "powercap", "model", "none". *ret is NULL for "none". Under "auto" each source that
- * refuses is told to `refused` with its reason; the model answers last unless `strict`. 0, -EINVAL (unknown name),
+ * Open by name: "auto" (or NULL), "powercap", "perf", "msr", "model", "none". *ret is NULL for "none". Under "auto" each
+ * source that refuses is told to `refused` with its reason; the model answers last unless `strict`. 0, -EINVAL (unknown name),
  * -ENODEV (nothing measured under strict), or the named source's own error.
  */
 int sw_energy_open(const char *name, bool strict, const struct sw_energy_config *config,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Owns: the table CPU -> domain. Must not know: energy zones, or who runs on the CPUs.
- * Source: Documentation/ABI/stable/sysfs-devices-system-cpu (physical_package_id, die_id, present).
+ * Source: Documentation/ABI/stable/sysfs-devices-system-cpu (physical_package_id, die_id, present);
+ * arch/x86/events/intel/core.c (names of the PMUs of hybrid processors).
  */
 #include "source.h"
 
@@ -11,8 +12,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -128,11 +131,17 @@ static void assign_cpus(struct sw_topology *t, const struct places *places)
 			t->n_packages++;
 }
 
+/* An x86 kernel has a PMU for each type of core, and one called "cpu" where there is only one type. */
+static bool is_hybrid(int sysfs_fd)
+{
+	return !faccessat(sysfs_fd, "devices/cpu_core", F_OK, 0) && !faccessat(sysfs_fd, "devices/cpu_atom", F_OK, 0);
+}
+
 int sw_topology_read(int sysfs_fd, unsigned n_cpus, bool by_die, struct sw_error *error, struct sw_topology *ret)
 {
 	struct cpu_place only = { .package = 0, .die = by_die ? 0 : -1 };
 	struct places places = { .n_cpus = n_cpus };
-	struct sw_topology t = { .n_cpus = n_cpus };
+	struct sw_topology t = { .n_cpus = n_cpus, .hybrid = is_hybrid(sysfs_fd) };
 	int cpus_fd, err = -ENOMEM;
 	unsigned cpu;
 
@@ -167,6 +176,24 @@ out:
 	if (cpus_fd >= 0)
 		close(cpus_fd);
 	return err;
+}
+
+uint32_t sw_topology_domains(const struct sw_topology *t, int package, int die)
+{
+	uint32_t found = 0;
+	unsigned d;
+
+	for (d = 0; d < t->n_domains; d++)
+		if (t->package_of[d] == package && (t->die_of[d] < 0 || die < 0 || t->die_of[d] == die))
+			found |= UINT32_C(1) << d;
+	return found;
+}
+
+bool sw_sysfs_is_real(int sysfs_fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(sysfs_fd, &fs) && fs.f_type == SYSFS_MAGIC;
 }
 
 void sw_topology_free(struct sw_topology *topology)

@@ -10,9 +10,9 @@ static const struct sw_refusal fixture_refusals[] = {
 };
 
 static const struct sw_zone fixture_zones[] = {
-	{ .name = "package-0", .package = 0, .range_nj = 262143328850000, .counted = 1 },
+	{ .name = "package-0", .domains = 3, .package = 0, .range_nj = 262143328850000, .counted = 1 },
 	{ .name = "package-0/dram", .package = 0, .parent = "package-0", .range_nj = SW_ABSENT, .problem = "EIO" },
-	{ .name = "psys", .domain = -1, .package = -1, .range_nj = 1500 },
+	{ .name = "psys", .package = -1, .one_core = 1, .range_nj = 1500 },
 };
 
 static const uint64_t fixture_baseline_uw[] = { 3500000, 12345678 };
@@ -122,6 +122,8 @@ static const struct sw_report fixture_report = {
 	.dram_nj = SW_ABSENT,
 	.platform_nj = 1,
 	.uncertainty_nj = 24000000,
+	.read_late_ns = 61000,
+	.read_bracket_ns = SW_ABSENT,
 	.zone_nj = fixture_zone_nj,
 	.proc_oncpu_ns = 151000000,
 	.other_oncpu_ns = 49000000,

@@ -115,10 +115,10 @@ static inline void fake_source_read(struct sw_energy_source *source, const struc
 static inline struct sw_energy_source *fake_source(void)
 {
 	static struct sw_zone_info zones[] = {
-		{.role = SW_ROLE_PACKAGE, .domain = 0, .name = "a"},
-		{.role = SW_ROLE_PACKAGE, .domain = 1, .name = "b"},
-		{.role = SW_ROLE_DRAM, .domain = 1, .name = "c"},
-		{.role = SW_ROLE_PACKAGE, .domain = -1, .name = "d"},
+		{.role = SW_ROLE_PACKAGE, .domains = 1, .name = "a"},
+		{.role = SW_ROLE_PACKAGE, .domains = 2, .name = "b"},
+		{.role = SW_ROLE_DRAM, .domains = 2, .name = "c"},
+		{.role = SW_ROLE_PACKAGE, .name = "d"},
 	};
 	static const struct sw_energy_ops ops = {
 		.name = "fake", .quality = "measured", .read = fake_source_read, .close = fake_source_close};

@@ -178,11 +178,14 @@ static const char golden_header[] =
 	"\"attribution_backend\":\"ebpf\",\"attribution_quality\":\"exact\","
 	"\"energy_source\":\"powercap\",\"energy_quality\":\"measured\",\"hook\":\"tp_btf\",\"slots\":16384,"
 	"\"backend_refusals\":[],\"energy_refusals\":[],\"zones\":["
-	"{\"name\":\"package-0\",\"package\":0,\"parent\":null,\"range_uj\":262143328850,\"counted\":true,"
+	"{\"name\":\"package-0\",\"package\":0,\"parent\":null,\"domains\":[0,1],"
+	"\"range_uj\":262143328850,\"counted\":true,\"one_core\":false,"
 	"\"problem\":null},"
-	"{\"name\":\"package-0/dram\",\"package\":0,\"parent\":\"package-0\",\"range_uj\":null,\"counted\":false,"
+	"{\"name\":\"package-0/dram\",\"package\":0,\"parent\":\"package-0\",\"domains\":[],"
+	"\"range_uj\":null,\"counted\":false,\"one_core\":false,"
 	"\"problem\":\"EIO\"},"
-	"{\"name\":\"psys\",\"package\":null,\"parent\":null,\"range_uj\":1.5,\"counted\":false,\"problem\":null}],"
+	"{\"name\":\"psys\",\"package\":null,\"parent\":null,\"domains\":[],"
+	"\"range_uj\":1.5,\"counted\":false,\"one_core\":true,\"problem\":null}],"
 	"\"attribution_policy\":\"capacity\",\"baseline_watts\":[3.5,12.345678],"
 	"\"environment\":{\"command\":[\"make\",\"-j\xef\xbf\xbd\"],\"slurm_job_id\":null},"
 	"\"labels\":{\"job\":\"a\\\"b\",\"empty\":\"\"}}\n";
@@ -202,7 +205,8 @@ static const char golden_sample[] =
 	"\"time_utc\":\"2023-11-14T22:13:20.200000000Z\",\"window_ns\":200000000," GOLDEN_QUALITY
 	"\"total_joules\":2.4,\"package_joules\":2.4,\"dram_joules\":null,\"platform_joules\":0.000000001,"
 	"\"zone_joules\":{\"package-0\":2.4,\"package-0/dram\":null,\"psys\":0.000000001},"
-	"\"energy_uncertainty_joules\":0.024,\"proc_attributed_joules\":1.234567891,\"other_joules\":0.000000001,"
+	"\"energy_uncertainty_joules\":0.024,\"energy_read_late_ns\":61000,\"energy_read_bracket_ns\":null,"
+	"\"proc_attributed_joules\":1.234567891,\"other_joules\":0.000000001,"
 	"\"idle_joules\":0,\"unattributed_joules\":0.00000001,\"proc_oncpu_ns\":151000000,"
 	"\"other_oncpu_ns\":49000000,\"idle_ns\":599998000,\"lost_ns\":2000,"
 	"\"lost_by_kind_ns\":{\"slots\":0,\"missed\":1500,\"other\":500},\"recursion_misses\":null,\"offline_ns\":0,"
@@ -222,7 +226,8 @@ static const char golden_summary[] =
 	"\"other_joules\":null,\"idle_joules\":null,\"unattributed_joules\":null}},\"end\":\"command\","
 	"\"duration_s\":2.5,\"samples\":13,"
 	"\"windows_without_energy\":1,\"windows_flagged\":{\"late\":1,\"short\":0,\"partial\":0,\"no_energy\":2,"
-	"\"suspend\":0,\"members\":0,\"unverified\":0},\"proc_oncpu_ns\":3000000000,\"other_oncpu_ns\":500000000,"
+	"\"suspend\":0,\"members\":0,\"unverified\":0,\"mirrored\":0,\"hybrid\":0,\"steal\":0,\"baseline\":0},"
+	"\"proc_oncpu_ns\":3000000000,\"other_oncpu_ns\":500000000,"
 	"\"idle_ns\":6499998000,\"lost_ns\":2000,\"lost_by_kind_ns\":{\"slots\":0,\"missed\":1500,\"other\":500},"
 	"\"recursion_misses\":0,\"offline_ns\":0,\"processes_seen\":14,\"processes_alive\":1,\"processes_folded\":2,"
 	"\"processes\":[" GOLDEN_PROCESS "],\"comms\":["
@@ -281,7 +286,8 @@ static void test_records_without_energy(void **state)
 	buf_add(&b, "", 1);
 	assert_non_null(strstr(b.data, "\"total_joules\":null,\"package_joules\":null,\"dram_joules\":null,"
 				       "\"platform_joules\":null,\"zone_joules\":{},"
-				       "\"energy_uncertainty_joules\":null,\"proc_attributed_joules\":null,"
+				       "\"energy_uncertainty_joules\":null,\"energy_read_late_ns\":61000,\"energy_read_bracket_ns\":null,"
+	"\"proc_attributed_joules\":null,"
 				       "\"other_joules\":null,\"idle_joules\":null,\"unattributed_joules\":null,"));
 	assert_null(strstr(b.data, "\"domains\""));
 	assert_non_null(strstr(b.data, "\"window_flags\":[],\"processes\":[]}\n"));

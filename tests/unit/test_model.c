@@ -32,7 +32,7 @@ static void shape(void **state)
 	assert_string_equal(s->zones[2].name, "package-15");
 	assert_int_equal(s->zones[2].package, 15);
 	assert_int_equal(s->zones[2].die, -1);
-	assert_int_equal(s->zones[2].domain, 2);
+	assert_int_equal(s->zones[2].domains, 1 << 2);
 	assert_int_equal(s->zones[2].role, SW_ROLE_PACKAGE);
 	assert_true(s->zones[2].range_uj == 0);
 	assert_false(s->zones[2].twin);

@@ -88,10 +88,10 @@ static void laptop(void **state)
 	assert_int_equal(s->zones[2].role, SW_ROLE_SUBZONE);
 	assert_string_equal(s->zones[2].parent, "package-0");
 	assert_int_equal(s->zones[2].package, 0);
-	assert_int_equal(s->zones[2].domain, 0);
+	assert_int_equal(s->zones[2].domains, 1);
 	assert_int_equal(s->zones[4].role, SW_ROLE_PLATFORM);
 	assert_int_equal(s->zones[4].package, -1);
-	assert_int_equal(s->zones[4].domain, -1);
+	assert_int_equal(s->zones[4].domains, 0);
 	assert_null(s->zones[4].parent);
 	assert_true(s->zones[0].range_uj == UINT64_C(262143328850));
 	assert_true(total_uj(s) == 3930000);
@@ -169,14 +169,14 @@ static void servers(void **state)
 	tree_zone(t, "intel-rapl:11", "package-40\n", "4000\n", NULL); /* no CPU of it is known */
 	s = open_zones(t, &topo);
 	assert_zones(s, "package-2, package-2/dram, package-15, package-15/dram, package-40");
-	assert_int_equal(s->zones[0].domain, 0);
+	assert_int_equal(s->zones[0].domains, 1);
 	assert_true(s->zones[0].range_uj == 5000);
 	assert_int_equal(s->zones[2].package, 15);
-	assert_int_equal(s->zones[2].domain, 1);
+	assert_int_equal(s->zones[2].domains, 2);
 	assert_true(s->zones[2].range_uj == 0);
 	assert_int_equal(s->zones[3].package, 15);
-	assert_int_equal(s->zones[3].domain, 1);
-	assert_int_equal(s->zones[4].domain, -1);
+	assert_int_equal(s->zones[3].domains, 2);
+	assert_int_equal(s->zones[4].domains, 0);
 	assert_true(total_uj(s) == 7300);
 	assert_false(sw_powercap_is_per_die(t->fd));
 	s->ops->close(s);
@@ -201,29 +201,29 @@ static void per_die(void **state)
 	assert_zones(s, "package-0-die-0, package-0-die-0/dram, package-0-die-3, package-0-die-3/dram, "
 			"package-1-die-0");
 	assert_int_equal(s->zones[0].die, 0);
-	assert_int_equal(s->zones[0].domain, 0);
+	assert_int_equal(s->zones[0].domains, 1);
 	assert_int_equal(s->zones[2].die, 3);
-	assert_int_equal(s->zones[2].domain, 1);
+	assert_int_equal(s->zones[2].domains, 2);
 	assert_int_equal(s->zones[3].die, 3);
-	assert_int_equal(s->zones[3].domain, 1);
+	assert_int_equal(s->zones[3].domains, 2);
 	assert_int_equal(s->zones[4].package, 1);
-	assert_int_equal(s->zones[4].domain, 2);
+	assert_int_equal(s->zones[4].domains, 4);
 	assert_true(total_uj(s) == 63);
 	s->ops->close(s);
 
-	/* A zone of a whole package belongs to a die only where there is one. */
+	/* A zone of a whole package covers all its dies. */
 	tree_zone(t, "intel-rapl:0", "package-1\n", "10\n", NULL);
 	tree_zone(t, "intel-rapl:1", "package-0\n", "20\n", NULL);
 	s = open_zones(t, &topo);
-	assert_int_equal(s->zones[zone(s, "package-0")].domain, -1);
-	assert_int_equal(s->zones[zone(s, "package-1")].domain, 2);
+	assert_int_equal(s->zones[zone(s, "package-0")].domains, 1 | 2);
+	assert_int_equal(s->zones[zone(s, "package-1")].domains, 4);
 	s->ops->close(s);
 	tree_zone(t, "intel-rapl:1", "package-0-die-3\n", "20\n", NULL);
 
 	/* Domains are whole packages: both dies lie in one. */
 	s = open_zones(t, &one);
-	assert_int_equal(s->zones[zone(s, "package-0-die-0")].domain, 0);
-	assert_int_equal(s->zones[zone(s, "package-0-die-3")].domain, 0);
+	assert_int_equal(s->zones[zone(s, "package-0-die-0")].domains, 1);
+	assert_int_equal(s->zones[zone(s, "package-0-die-3")].domains, 1);
 	s->ops->close(s);
 }
 
@@ -342,7 +342,7 @@ static void orphans(void **state)
 	assert_zones(s, "package-0, intel-rapl:4/dram, intel-rapl:5/dram, intel-rapl:5!");
 	assert_null(s->zones[1].parent);
 	assert_string_equal(s->zones[2].parent, "intel-rapl:5");
-	assert_int_equal(s->zones[2].domain, -1);
+	assert_int_equal(s->zones[2].domains, 0);
 	s->ops->close(s);
 }
 

@@ -357,7 +357,7 @@ static void run(uint32_t by, const char *cgroup, enum sw_policy policy, uint32_t
 	x->targeted = cgroup;
 	x->seed = seed;
 	for (int i = 0; i < 4; i++)
-		x->zones[i].readable = true;
+		x->zones[i] = (struct sw_zone_point){.readable = true, .mirror_of = -1};
 	for (int i = 0; i < TASKS; i++)
 		name_task(x, i);
 	window(x, true);
@@ -408,7 +408,7 @@ static void equal_shares(void **state)
 	x->f->usage.domains = x->f->domains;
 	x->f->usage.rows = x->rows;
 	for (int i = 0; i < 4; i++)
-		x->zones[i].readable = true;
+		x->zones[i] = (struct sw_zone_point){.readable = true, .mirror_of = -1};
 	assert_int_equal(sw_windows_add(&x->f->m->windows, &x->f->usage, x->zones, &x->point, NULL, &w), 0);
 	assert_int_equal(sw_report_baseline(x->f->m, w), 0);
 	for (int i = 0; i < 4; i++) {
@@ -440,7 +440,7 @@ static void names_alone(void **state)
 	assert_non_null(x);
 	x->f = fake_open(&o, NULL, 0);
 	for (int i = 0; i < 4; i++)
-		x->zones[i].readable = true;
+		x->zones[i] = (struct sw_zone_point){.readable = true, .mirror_of = -1};
 	for (int i = 0; i < TASKS; i++)
 		name_task(x, i);
 	window(x, true);

@@ -112,7 +112,7 @@ static void zones(void **state)
 {
 	struct sw_cpu_domain domain = {0};
 	struct sw_cpu_usage usage = {.t_ns = 1000, .domains = &domain};
-	struct sw_zone_point z[3] = {{100, 0, true}, {200, 0, true}, {0, 0, false}};
+	struct sw_zone_point z[3] = {{100, 0, true, -1}, {200, 0, true, -1}, {0, 0, false, 0}};
 	struct sw_energy_point point = {.begin_ns = 1010, .end_ns = 1030, .wake_ns = 1000};
 	const struct sw_window *w = NULL;
 	struct sw_windows windows;
@@ -128,7 +128,10 @@ static void zones(void **state)
 	assert_int_equal(w->zone_nj[0], 250);
 	assert_true(w->zone_nj[1] == INT64_MIN);
 	assert_true(w->zone_nj[2] == INT64_MIN);
-	assert_int_equal(w->blur_ns, 30 + 12);
+	assert_int_equal(w->read_late_ns, 10 + 5);
+	assert_int_equal(w->read_bracket_ns, 20 + 7);
+	assert_int_equal(w->mirror_of[1], -1);
+	assert_int_equal(w->mirror_of[2], 0);
 	assert_false(w->slept);
 	z[1].sum_nj = 260;
 	z[2].sum_nj = 9;
