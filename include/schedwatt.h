@@ -66,13 +66,14 @@ enum sw_flag {
 				     * was off */
 	SW_FLAG_NO_ENERGY = 1 << 3, /* a counter failed, went back or stood too long: this window has no joules */
 	SW_FLAG_SUSPEND = 1 << 4,   /* the machine slept inside the window */
-	SW_FLAG_MEMBERS = 1 << 5,   /* new members of the tree could not be marked: their time is `other` */
+	SW_FLAG_MEMBERS = 1 << 5,   /* tasks of the target could not be followed: their time is `other` */
 	SW_FLAG_UNVERIFIED = 1 << 6, /* this kernel does not let us check what each CPU really runs */
 	SW_FLAG_MIRRORED = 1 << 7,   /* counters of several dies showed one and the same energy: counted once */
 	SW_FLAG_HYBRID = 1 << 8,     /* cores of different types share a counter, and are taken for alike */
 	SW_FLAG_STEAL = 1 << 9,      /* a hypervisor took over 1 % of the CPUs' time, which counts as on-CPU time here */
 	SW_FLAG_BASELINE = 1 << 10,  /* the baseline is above what a package used: nothing was above idle */
-	SW_FLAGS = 11,
+	SW_FLAG_BUSY_RAISED = 1 << 11, /* the host's busy time was told too coarsely: it is taken to be what the tasks had */
+	SW_FLAGS = 12,
 };
 
 /* Kinds of lost time: time that was seen but cannot be given to a task. */
@@ -95,11 +96,16 @@ struct sw_options {
 	const int32_t *pids;  /* SW_TARGET_PIDS: process ids as the caller's pid namespace numbers them, at most 4096 */
 	size_t n_pids;
 	uint32_t scope;       /* enum sw_scope */
-	uint32_t by;          /* enum sw_by, or-ed: which rows reports hold; 0: SW_BY_PROCESS */
+	uint32_t by;          /* enum sw_by, or-ed: which rows reports hold; a back end that cannot tell these is refused.
+			       * 0: by process, or what the back end can tell */
 	const char *cgroup;   /* SW_TARGET_CGROUP: a path in cgroup v2, absolute under its mount (/sys/fs/cgroup/a/b),
 			       * or as /proc/PID/cgroup writes it (/a/b, 0::/a/b) */
 	uint32_t no_cmdline;  /* non-zero: do not read the command lines of processes */
-	const char *backend; /* NULL or "auto": the first that opens; "ebpf" */
+	/*
+	 * Where CPU time comes from. NULL or "auto": the first that opens, and can tell the target from others, of "ebpf",
+	 * "cgroup_v2", "cgroup_v1", "proc", "cpu_percent"; one that is named does not fall back.
+	 */
+	const char *backend;
 	const char *energy;  /* NULL or "auto": the first that opens of powercap, perf, msr, model; or one of them; "none" */
 	uint32_t policy;     /* enum sw_policy of the `proc` figures; the summary holds all three */
 	uint32_t strict;     /* non-zero: refuse energy that is not measured (-ENODEV) */
@@ -156,13 +162,13 @@ struct sw_header {
 	uint32_t interval_ms;
 	uint32_t target; /* enum sw_target */
 	uint32_t scope;  /* enum sw_scope */
-	uint32_t by;     /* enum sw_by, or-ed; never 0 */
+	uint32_t by;     /* enum sw_by, or-ed; 0: the back end tells no rows apart */
 	const int32_t *pids;
 	size_t n_pids;
 	const char *cgroup; /* path of the target from the root of cgroup v2 that the caller sees, or NULL */
-	const char *backend;         /* "ebpf" */
+	const char *backend;         /* its name, as of sw_options.backend */
 	const char *backend_quality; /* "exact" or "coarse" */
-	const char *hook;            /* how it is attached: "tp_btf", "raw_tp", "tracepoint" */
+	const char *hook;            /* how ebpf is attached: "tp_btf", "raw_tp", "tracepoint"; else NULL */
 	const char *energy_source;   /* "powercap", "model" or "none" */
 	const char *energy_quality;  /* "measured", "modelled" or NULL for none */
 	const char *policy;          /* "busy", "capacity", "marginal" */
@@ -174,7 +180,7 @@ struct sw_header {
 	size_t n_zones;
 	const uint64_t *baseline_uw; /* one per domain */
 	size_t n_baseline;           /* 0 when no baseline is known */
-	uint32_t slots;              /* of the slot table in use */
+	uint32_t slots;              /* of the slot table in use; 0: there is none */
 };
 
 /*
@@ -286,6 +292,10 @@ struct sw_report {
 	uint64_t lost_by_kind_ns[SW_LOST_KINDS];
 	uint64_t offline_ns;
 	int64_t recursion_misses; /* runs of the program that the kernel refused, or SW_ABSENT where it does not count */
+	int64_t shared_with; /* processes in the target's cgroup that are not its own, and are counted in; SW_ABSENT: none
+			      * could be */
+	uint64_t exits;      /* tasks that ended in it, of whose last time only their end told: 0 for exact back ends */
+	uint64_t exits_ns;   /* that time */
 	const struct sw_domain *domains;
 	size_t n_domains;
 	/* Those that ran, most on-CPU time first; each kind only if the options' `by` asks for it. */

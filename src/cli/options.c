@@ -302,7 +302,8 @@ void options_to_library(const struct options *o, struct sw_options *lib)
 	*lib = (struct sw_options){
 		.sz = sizeof(*lib),
 		.interval_ms = o->interval_ms,
-		.by = (o->by ? o->by : SW_BY_PROCESS) | (o->threads ? SW_BY_THREAD : 0),
+		/* none asked for: what the back end can tell */
+		.by = o->threads ? (o->by ? o->by : SW_BY_PROCESS) | SW_BY_THREAD : o->by,
 		.no_cmdline = o->no_cmdline,
 		.backend = o->backend,
 		.energy = o->energy,

@@ -111,7 +111,7 @@ static void jsonl_header(const struct recording *rec, struct buf *out)
 	record_uint(&err, record, "interval_ms", h->interval_ms);
 	add_quality(&err, record, h);
 	record_text(&err, record, "hook", h->hook);
-	record_uint(&err, record, "slots", h->slots);
+	record_count(&err, record, "slots", h->slots ? h->slots : SW_ABSENT);
 	add_refusals(&err, record, "backend_refusals", "backend", h->backend_refusals, h->n_backend_refusals);
 	add_refusals(&err, record, "energy_refusals", "source", h->energy_refusals, h->n_energy_refusals);
 	add_zones(&err, record, h);
@@ -184,6 +184,9 @@ static void jsonl_sample(const struct recording *rec, const struct sw_report *r,
 	add_lost(&err, record, r->lost_by_kind_ns);
 	record_count(&err, record, "recursion_misses", r->recursion_misses);
 	record_uint(&err, record, "offline_ns", r->offline_ns);
+	record_count(&err, record, "shared_with", r->shared_with);
+	record_uint(&err, record, "exits", r->exits);
+	record_uint(&err, record, "exits_ns", r->exits_ns);
 	add_domains(&err, record, r);
 	nested = record_array(&err, record, "window_flags");
 	for (uint32_t bit = 0; bit < SW_FLAGS; bit++) {

@@ -126,7 +126,7 @@ int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, 
 		.n_energy_refusals = s->energy.n,
 		.baseline_uw = s->baseline_uw,
 		.n_baseline = options->n_baseline,
-		.slots = backend->max_keys,
+		.slots = backend->slots,
 	};
 	return err ? err : fill_zones(s, source);
 }

@@ -30,9 +30,11 @@ int sw_monitor_fd(const struct sw_monitor *m)
 	return m->epoll_fd;
 }
 
-static int announce(struct sw_monitor *m, uint64_t lead_ns)
+/* At that time, or as soon as can be. */
+static int announce(struct sw_monitor *m, uint64_t at_ns)
 {
-	int err = m->backend->ops->announce(m->backend, lead_ns < LEAD_NS ? LEAD_NS : lead_ns, &m->t_ns, &m->wake_ns);
+	uint64_t least_ns = sw_now_ns() + LEAD_NS;
+	int err = m->backend->ops->announce(m->backend, at_ns < least_ns ? least_ns : at_ns, &m->t_ns, &m->wake_ns);
 
 	return err ? sw_fail(&m->error, err, "cannot set a boundary: %s", strerror(-err)) : sw_wake_arm(m);
 }
@@ -55,7 +57,7 @@ static int take_boundary(struct sw_monitor *m, bool more, const struct sw_window
 {
 	const struct sw_cpu_usage *usage = NULL;
 	struct sw_energy_point point = {.wake_ns = m->wake_ns};
-	uint64_t next_ns = m->wake_ns + m->options.interval_ms * 1000000ULL, now_ns;
+	uint64_t next_ns = m->wake_ns + m->options.interval_ms * 1000000ULL;
 	bool modelled = sw_meter_is_modelled(&m->meter);
 	int err;
 
@@ -74,14 +76,15 @@ static int take_boundary(struct sw_monitor *m, bool more, const struct sw_window
 		/* it says what stood at the boundary, whenever it is asked */
 		point.begin_ns = point.end_ns = point.wake_ns;
 	}
-	now_ns = sw_now_ns();
 	if (more)
-		err = announce(m, next_ns > now_ns ? next_ns - now_ns : 0);
+		err = announce(m, next_ns);
 	if (err)
 		return err;
 	sw_meter_mend(&m->meter);
 	m->recursion_misses = usage->recursion_misses;
 	m->unverified = usage->unverified;
+	m->busy_raised = usage->busy_raised;
+	m->shared_with = usage->shared_with;
 	return sw_windows_add(&m->windows, usage, m->meter.points, &point, &m->error, ret);
 }
 
@@ -93,7 +96,7 @@ int sw_monitor_begin(struct sw_monitor *m)
 	m->error.text[0] = '\0';
 	if (m->windows.started)
 		return sw_fail(&m->error, -EALREADY, "the recording has begun already");
-	err = announce(m, LEAD_NS);
+	err = announce(m, 0);
 	if (!err)
 		err = take_boundary(m, true, &window);
 	if (err)
@@ -131,7 +134,7 @@ static int between(struct sw_monitor *m)
 	if (err)
 		return err;
 	if (sw_wake_all_ended(m, now_ns) && now_ns + LEAD_NS < m->wake_ns)
-		return announce(m, LEAD_NS);
+		return announce(m, 0);
 	return sw_wake_arm(m);
 }
 
@@ -162,7 +165,7 @@ int sw_monitor_finish(struct sw_monitor *m, const struct sw_report **ret)
 	if (!m->windows.started)
 		err = sw_monitor_begin(m);
 	if (!err && sw_now_ns() + LEAD_NS < m->wake_ns)
-		err = announce(m, LEAD_NS);
+		err = announce(m, 0);
 	if (err)
 		return err;
 	m->finished = true;

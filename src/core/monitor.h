@@ -55,7 +55,8 @@ struct sw_monitor {
 	int64_t wake_utc_ns; /* and on CLOCK_REALTIME */
 	uint64_t first_blur_ns;
 	int64_t recursion_misses;
-	bool unverified;
+	bool unverified, busy_raised;
+	int64_t shared_with;
 	bool ended;          /* none of the target's tasks was alive at the last boundary */
 	uint32_t pids_alive; /* there, of the target's own processes */
 

@@ -11,7 +11,7 @@ static const char *const policies[SW_POLICIES] = {"busy", "capacity", "marginal"
 static const char *const lost_kinds[SW_LOST_KINDS] = {"slots", "missed", "other"};
 static const char *const flags[SW_FLAGS] = {"late",    "short",   "partial",   "no_energy",
 					    "suspend", "members", "unverified", "mirrored",
-					    "hybrid",  "steal",   "baseline"};
+					    "hybrid",  "steal",   "baseline", "busy_raised"};
 
 const char *sw_version(void)
 {

@@ -31,8 +31,6 @@ static int take_options(const struct sw_options *from, struct sw_options *to, st
 	memcpy(to, from, size);
 	if (!to->interval_ms)
 		to->interval_ms = INTERVAL_DEFAULT_MS;
-	if (!to->by)
-		to->by = SW_BY_PROCESS;
 	return 0;
 }
 
@@ -172,12 +170,20 @@ static int open_backend(struct sw_monitor *m, unsigned n_cpus)
 		.pids = m->target.pids,
 		.n_pids = m->target.n,
 		.process_scope = o->scope == SW_SCOPE_PROCESS,
+		.cgroupfs = m->cgroupfs.fd >= 0 ? &m->cgroupfs : NULL,
+		.cgroup = o->cgroup,
+		.any = !o->backend || !strcmp(o->backend, "auto"),
+		.needs_tasks = o->by & ~SW_BY_CGROUP,
+		.needs_cgroups = o->by & SW_BY_CGROUP,
 		.slots = o->slots,
 		.hook = o->hook,
 		.procfs_fd = m->procfs_fd,
 	};
 	int err = sw_cpu_open(o->backend, &config, sw_refuse, &m->header.backend, &m->error, &m->backend);
 
+	if (!err && !o->by)
+		m->options.by = m->backend->ops->tells_tasks ? SW_BY_PROCESS :
+				m->backend->ops->tells_cgroups ? SW_BY_CGROUP : 0;
 	/* it has found all that descends from them: from here on their end is a part of the recording */
 	return err ? err : sw_target_check(&m->target, &m->error);
 }

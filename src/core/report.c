@@ -39,7 +39,7 @@ static void fill_domains(struct sw_monitor *m, const struct sw_window *window)
 		const struct sw_window_row *row = &window->rows[i];
 		struct sw_domain *d = &m->domains[row->row->domain];
 
-		*(row->process ? &d->proc_ns : &d->other_ns) += row->oncpu_ns;
+		*(row->inside ? &d->proc_ns : &d->other_ns) += row->oncpu_ns;
 	}
 	r->proc_oncpu_ns = r->other_oncpu_ns = r->idle_ns = r->lost_ns = r->offline_ns = 0;
 	memset(r->lost_by_kind_ns, 0, sizeof(r->lost_by_kind_ns));
@@ -91,6 +91,7 @@ static uint32_t flags_of(const struct sw_monitor *m, const struct sw_window *win
 	flags |= window->slept ? SW_FLAG_SUSPEND : 0;
 	flags |= window->members_lost ? SW_FLAG_MEMBERS : 0;
 	flags |= m->unverified ? SW_FLAG_UNVERIFIED : 0;
+	flags |= m->busy_raised ? SW_FLAG_BUSY_RAISED : 0;
 	if (!m->meter.source)
 		return flags;
 	flags |= m->report.window_ns < SHORT_NS ? SW_FLAG_SHORT : 0;
@@ -160,6 +161,9 @@ int sw_report_make(struct sw_monitor *m, const struct sw_window *window, const s
 	r->read_bracket_ns = sw_meter_measures(&m->meter) ? (int64_t)window->read_bracket_ns : SW_ABSENT;
 	r->zone_nj = window->zone_nj;
 	r->recursion_misses = m->recursion_misses;
+	r->shared_with = m->shared_with;
+	r->exits = window->exits;
+	r->exits_ns = window->exits_ns;
 	r->domains = m->domains;
 	r->n_domains = m->topology.n_domains;
 	r->pids_alive = m->pids_alive;

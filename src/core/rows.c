@@ -71,9 +71,9 @@ static struct sw_cgroup_entry *enter_cgroup(struct sw_monitor *m, const struct s
 
 static int add_inside(struct sw_monitor *m, struct sw_window_row *w)
 {
-	int err = sw_processes_add(&m->processes, w->row, w->oncpu_ns, &w->process);
+	int err = !w->row->task ? 0 : sw_processes_add(&m->processes, w->row, w->oncpu_ns, &w->process);
 
-	if (!err && m->options.by & SW_BY_THREAD)
+	if (!err && w->row->task && m->options.by & SW_BY_THREAD)
 		err = sw_threads_add(&m->threads, w->row, w->oncpu_ns, &w->thread);
 	if (!err && w->oncpu_ns)
 		sw_cgroup_add(&m->cgroups, w->cgroup, w->oncpu_ns);
@@ -87,7 +87,8 @@ static int add_row(struct sw_monitor *m, struct sw_window_row *w)
 	w->cgroup = enter_cgroup(m, w->row);
 	if (!w->cgroup)
 		return -ENOMEM;
-	if (w->cgroup->inside) {
+	w->inside = w->cgroup->inside || !w->row->task;
+	if (w->inside) {
 		err = add_inside(m, w);
 	} else {
 		sw_processes_add_outside(&m->processes, w->row);
@@ -144,7 +145,8 @@ void sw_rows_add_energy(const struct sw_window *window)
 		/* those with neither time nor an end are in no list of this window */
 		if (w->nj == INT64_MIN || (!w->oncpu_ns && !w->row->last))
 			continue;
-		sw_process_add_energy(w->process, w->nj);
+		if (w->process)
+			sw_process_add_energy(w->process, w->nj);
 		if (w->thread)
 			sw_thread_add_energy(w->thread, w->nj);
 		if (w->oncpu_ns)

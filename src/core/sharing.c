@@ -173,7 +173,7 @@ static void share_rows(struct sw_monitor *m, const struct sw_window *window, con
 	for (size_t i = 0; i < window->n_rows; i++) {
 		struct sw_window_row *w = &window->rows[i];
 
-		if (!(pot->domains >> w->row->domain & 1) || !w->process)
+		if (!(pot->domains >> w->row->domain & 1) || !w->inside)
 			continue;
 		/* a key may have served one task after another in this window: then the rows' order tells them apart */
 		m->shares[n++] = (struct sw_share){

@@ -57,7 +57,7 @@ static int subtract_rows(struct sw_windows *w, const struct sw_cpu_usage *usage,
 
 		if (row->oncpu_ns < before)
 			return sw_fail(error, -EBADMSG, "CPU time of task %d fell by %llu ns; please report this",
-				       row->task->tid, (unsigned long long)(before - row->oncpu_ns));
+				       row->task ? row->task->tid : 0, (unsigned long long)(before - row->oncpu_ns));
 		w->last_ns[row->key] = row->oncpu_ns;
 		window->rows[window->n_rows++] = (struct sw_window_row){
 			.row = row,
@@ -112,6 +112,8 @@ int sw_windows_add(struct sw_windows *w, const struct sw_cpu_usage *usage, const
 	window->t1_ns = usage->t_ns;
 	window->late = usage->late != w->last_late;
 	window->members_lost = usage->members_lost - w->last_members_lost;
+	window->exits = usage->exits - w->last_exits;
+	window->exits_ns = usage->exits_ns - w->last_exits_ns;
 	/* a suspend of less than a millisecond is the two clocks being read one after the other */
 	window->slept = point->asleep_ns > w->last_point.asleep_ns + 1000000;
 	window->read_late_ns = sw_energy_late_ns(point) + sw_energy_late_ns(&w->last_point);
@@ -119,6 +121,8 @@ int sw_windows_add(struct sw_windows *w, const struct sw_cpu_usage *usage, const
 	w->last_t_ns = usage->t_ns;
 	w->last_late = usage->late;
 	w->last_members_lost = usage->members_lost;
+	w->last_exits = usage->exits;
+	w->last_exits_ns = usage->exits_ns;
 	w->last_point = *point;
 	*ret = window;
 	if (w->started)

@@ -35,7 +35,8 @@ struct sw_window_row {
 	uint64_t oncpu_ns;            /* in this window */
 	int64_t nj;                   /* its part of the window's energy, once that is shared out; INT64_MIN: absent */
 	/* For who sums the rows up: where they belong, until the next window. */
-	struct sw_process_entry *process; /* NULL: outside the target; its time is `other` */
+	bool inside;                  /* the target's; else its time is `other` */
+	struct sw_process_entry *process; /* NULL: outside, or tasks cannot be told apart */
 	struct sw_thread_entry *thread;   /* or NULL */
 	struct sw_cgroup_entry *cgroup;
 };
@@ -48,7 +49,7 @@ struct sw_window {
 	int64_t *zone_nj;              /* INT64_MIN: absent */
 	const int *mirror_of;          /* by zone, or -1 */
 	bool late, slept;
-	uint64_t members_lost;
+	uint64_t members_lost, exits, exits_ns;
 	uint64_t read_late_ns, read_bracket_ns; /* of both its boundaries */
 };
 
@@ -71,7 +72,7 @@ struct sw_windows {
 	uint64_t *last_ns; /* by key */
 	struct sw_cpu_domain *last_domains;
 	struct sw_zone_point *last_zones;
-	uint64_t last_t_ns, last_late, last_members_lost;
+	uint64_t last_t_ns, last_late, last_members_lost, last_exits, last_exits_ns;
 	struct sw_energy_point last_point;
 	size_t rows_capacity;
 	int *mirror_of;

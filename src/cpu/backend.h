@@ -48,7 +48,7 @@ struct sw_cpu_row {
 	uint16_t domain;
 	uint64_t cgroup_id; /* of cgroup v2 */
 	uint64_t oncpu_ns;  /* cumulative */
-	const struct sw_task *task; /* valid until the next read */
+	const struct sw_task *task; /* valid until the next read; NULL: of the target, but tasks cannot be told apart */
 };
 
 /* Cumulative since the start, by domain. */
@@ -68,12 +68,18 @@ struct sw_cpu_usage {
 	struct sw_cpu_row *rows;
 	size_t n_rows; /* only what was active since the last boundary */
 	struct sw_cpu_domain *domains;
-	uint64_t members_lost;  /* tasks of the tree that could not be marked, cumulative */
+	uint64_t members_lost;  /* tasks of the tree that could not be marked, or whose end was not told; cumulative */
 	uint64_t late;          /* times a CPU saw a boundary too late, cumulative */
 	int64_t recursion_misses; /* or INT64_MIN */
 	bool unverified;        /* what each CPU really runs could not be checked */
+	bool busy_raised;       /* the host's busy time was told too coarsely, and is what the tasks had, since the last read */
+	int64_t shared_with;    /* processes whose time cannot be told from the target's; INT64_MIN: does not apply */
+	uint64_t exits;         /* tasks that ended between two reads, of whose time only their end told; cumulative */
+	uint64_t exits_ns;      /* that time */
 	bool ended;             /* pids: none of the target's tasks is alive */
 };
+
+struct sw_cgroupfs;
 
 struct sw_cpu_config {
 	const int16_t *domain_of; /* by possible CPU */
@@ -82,6 +88,11 @@ struct sw_cpu_config {
 	const int32_t *pids; /* roots of trees, as the caller's pid namespace numbers them; n_pids 0: the whole host */
 	size_t n_pids;
 	bool process_scope; /* the pids' own threads only */
+	const struct sw_cgroupfs *cgroupfs; /* cgroup v2, or NULL where there is none; outlives the back end */
+	const char *cgroup; /* the target's path below that, or NULL: pids, or the whole host */
+	bool any;       /* others will be tried: refuse what another back end does better */
+	bool needs_tasks;   /* rows by task were asked for */
+	bool needs_cgroups; /* rows by cgroup were asked for */
 	uint32_t slots; /* 0: by threads alive */
 	uint32_t hook;  /* enum sw_hook; 0: first that attaches */
 	int procfs_fd;
@@ -104,9 +115,12 @@ struct sw_cpu_ops {
 	const char *name;    /* "ebpf" */
 	const char *quality; /* "exact" or "coarse" */
 	int (*open)(const struct sw_cpu_config *config, struct sw_error *error, struct sw_cpu_backend **ret);
-	/* Announce the boundary that ends the current window, `lead_ns` from now; its time in *ret, and in *wake the same
-	 * moment in the caller's CLOCK_MONOTONIC. One that was announced and not read yet is drawn nearer, or stays. */
-	int (*announce)(struct sw_cpu_backend *b, uint64_t lead_ns, uint64_t *ret_t_ns, uint64_t *ret_wake_ns);
+	bool tells_tasks;   /* rows are of tasks: of processes and threads */
+	bool tells_cgroups; /* rows have a cgroup */
+	/* Announce the boundary that ends the current window, at `at_ns` of the caller's CLOCK_MONOTONIC, 1 ms ahead or
+	 * more; the same moment in the back end's clock in *ret_t_ns. One that was announced and not read yet is drawn
+	 * nearer, or stays: what it is then, in the caller's clock, in *ret_wake_ns. */
+	int (*announce)(struct sw_cpu_backend *b, uint64_t at_ns, uint64_t *ret_t_ns, uint64_t *ret_wake_ns);
 	/* Read what stood at the announced boundary, which has passed. *ret lives until the next call. */
 	int (*read)(struct sw_cpu_backend *b, struct sw_error *error, const struct sw_cpu_usage **ret);
 	/*
@@ -126,11 +140,16 @@ struct sw_cpu_backend {
 	const struct sw_cpu_ops *ops;
 	const char *hook;  /* how it is attached, or NULL */
 	uint32_t max_keys; /* keys are below this */
+	uint32_t slots;    /* of a table in the kernel, or 0 */
 	unsigned cpus;     /* whose time it accounts: those present */
 	uint64_t tend_ns;  /* see ops->tend */
 };
 
 extern const struct sw_cpu_ops sw_cpu_ebpf;
+extern const struct sw_cpu_ops sw_cpu_cgroup_v2;
+extern const struct sw_cpu_ops sw_cpu_cgroup_v1;
+extern const struct sw_cpu_ops sw_cpu_proc;
+extern const struct sw_cpu_ops sw_cpu_percent;
 
 /* How many CPUs the running kernel could ever have: the size of per-CPU tables. Or -errno, with the reason. */
 int sw_cpu_possible(struct sw_error *error);

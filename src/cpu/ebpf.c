@@ -196,7 +196,7 @@ static int ebpf_open(const struct sw_cpu_config *config, struct sw_error *error,
 		goto fail;
 	}
 	memcpy(b->domain_of, config->domain_of, b->n_cpus * sizeof(*b->domain_of));
-	b->backend.max_keys = b->n_slots;
+	b->backend.max_keys = b->backend.slots = b->n_slots;
 	b->backend.tend_ns = TEND_NS;
 	err = count_present(b);
 	if (err) {
@@ -237,11 +237,11 @@ void sw_ebpf_set_boundary(struct sw_ebpf *b, uint64_t T)
 	__atomic_store_n(&b->global->T, b->T, __ATOMIC_RELEASE);
 }
 
-static int ebpf_announce(struct sw_cpu_backend *backend, uint64_t lead_ns, uint64_t *ret_t_ns, uint64_t *ret_wake_ns)
+static int ebpf_announce(struct sw_cpu_backend *backend, uint64_t at_ns, uint64_t *ret_t_ns, uint64_t *ret_wake_ns)
 {
 	struct sw_ebpf *b = (struct sw_ebpf *)backend;
 
-	sw_ebpf_set_boundary(b, sw_now_ns() + b->clock_ahead_ns + lead_ns);
+	sw_ebpf_set_boundary(b, at_ns + b->clock_ahead_ns);
 	*ret_t_ns = b->T;
 	*ret_wake_ns = b->T - b->clock_ahead_ns;
 	return 0;
@@ -257,6 +257,8 @@ static bool ebpf_alive(struct sw_cpu_backend *backend)
 const struct sw_cpu_ops sw_cpu_ebpf = {
 	.name = "ebpf",
 	.quality = "exact",
+	.tells_tasks = true,
+	.tells_cgroups = true,
 	.open = ebpf_open,
 	.announce = ebpf_announce,
 	.read = sw_ebpf_read,

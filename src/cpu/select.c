@@ -40,6 +40,17 @@ int sw_cpu_possible(struct sw_error *error)
 /* In order of preference. */
 static const struct sw_cpu_ops *const backends[] = {&sw_cpu_ebpf};
 
+/* Rows that were asked for, and that it has not. */
+static int can_tell(const struct sw_cpu_ops *ops, const struct sw_cpu_config *config, struct sw_error *error)
+{
+	if (config->needs_tasks && !ops->tells_tasks)
+		return sw_fail(error, -ENOTSUP, "%s cannot tell processes or threads apart, of which rows were asked for",
+			       ops->name);
+	if (config->needs_cgroups && !ops->tells_cgroups)
+		return sw_fail(error, -ENOTSUP, "%s cannot tell cgroups apart, of which rows were asked for", ops->name);
+	return 0;
+}
+
 int sw_cpu_open(const char *name, const struct sw_cpu_config *config,
 		void (*refused)(const char *name, const char *reason, void *ctx), void *ctx, struct sw_error *error,
 		struct sw_cpu_backend **ret)
@@ -51,7 +62,9 @@ int sw_cpu_open(const char *name, const struct sw_cpu_config *config,
 	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
 		if (!any && strcmp(name, backends[i]->name))
 			continue;
-		err = backends[i]->open(config, error, ret);
+		err = can_tell(backends[i], config, error);
+		if (!err)
+			err = backends[i]->open(config, error, ret);
 		if (!err)
 			return 0;
 		/* no back end could do better with these */

@@ -165,7 +165,7 @@ static void boundary(struct record *r, uint64_t lead_ns, bool first)
 	uint64_t t_ns, wake_ns, sum_ns[2] = {0};
 	struct sw_error error = {""};
 
-	assert_int_equal(r->b->ops->announce(r->b, lead_ns, &t_ns, &wake_ns), 0);
+	assert_int_equal(r->b->ops->announce(r->b, sw_now_ns() + lead_ns, &t_ns, &wake_ns), 0);
 	sw_sleep_until_ns(wake_ns);
 	if (r->b->ops->read(r->b, &error, &u))
 		fail_msg("cannot read: %s", error.text);

@@ -39,13 +39,12 @@ struct fake {
 	unsigned reads;
 };
 
-static inline int fake_announce(struct sw_cpu_backend *b, uint64_t lead_ns, uint64_t *ret_t_ns, uint64_t *ret_wake_ns)
+static inline int fake_announce(struct sw_cpu_backend *b, uint64_t at_ns, uint64_t *ret_t_ns, uint64_t *ret_wake_ns)
 {
 	struct fake *f = (struct fake *)b;
-	uint64_t t_ns = sw_now_ns() + lead_ns;
 
-	if (!f->announced || t_ns < f->t_ns)
-		f->t_ns = t_ns;
+	if (!f->announced || at_ns < f->t_ns)
+		f->t_ns = at_ns;
 	f->announced = true;
 	*ret_t_ns = *ret_wake_ns = f->t_ns;
 	return 0;
@@ -135,13 +134,15 @@ static inline struct fake *fake_open(const struct sw_options *options, const int
 
 	assert_non_null(f);
 	assert_non_null(m);
-	f->ops = (struct sw_cpu_ops){.name = "fake", .quality = "exact", .announce = fake_announce, .read = fake_read,
+	f->ops = (struct sw_cpu_ops){.name = "fake", .quality = "exact", .tells_tasks = true,
+				     .tells_cgroups = true, .announce = fake_announce, .read = fake_read,
 				     .new_cgroups = fake_new_cgroups, .close = fake_close};
 	f->head = (struct sw_cpu_backend){.ops = &f->ops, .max_keys = FAKE_KEYS, .cpus = 1};
-	f->usage.recursion_misses = INT64_MIN;
+	f->usage.recursion_misses = f->usage.shared_with = INT64_MIN;
 	f->m = m;
 	m->backend = &f->head;
 	m->options = *options;
+	m->shared_with = INT64_MIN;
 	m->procfs_fd = m->timer_fd = m->epoll_fd = m->cgroupfs.fd = -1;
 	m->topology.n_domains = FAKE_DOMAINS;
 	assert_int_equal(sw_target_open(&m->target, pids, n_pids, -1, &m->error), 0);

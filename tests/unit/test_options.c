@@ -72,7 +72,7 @@ static void test_defaults(void **state)
 	assert_int_equal(r.o.target.kind, SW_TARGET_HOST);
 	assert_int_equal(r.o.by, 0);
 	options_to_library(&r.o, &lib);
-	assert_int_equal(lib.by, SW_BY_PROCESS);
+	assert_int_equal(lib.by, 0);
 	assert_int_equal(lib.no_cmdline, 0);
 	assert_null(lib.cgroupfs);
 	options_free(&r.o);

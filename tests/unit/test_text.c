@@ -99,7 +99,7 @@ static void test_sample(void **state)
 	r.flags = (1u << SW_FLAGS) - 1;
 	sink_text.sample(&fixture_recording, &r, &b);
 	expect(&b,
-	       "22:13:20.200          12.00           2.400   25.0    0.002  late,short,partial,no_energy,suspend+6\n");
+	       "22:13:20.200          12.00           2.400   25.0    0.002  late,short,partial,no_energy,suspend+7\n");
 
 	/* No energy, nothing ran, and a window of no length divides by nothing. */
 	r.energy = (struct sw_energy)FIXTURE_NOTHING;

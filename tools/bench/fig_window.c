@@ -58,7 +58,7 @@ static int one_window(struct sw_ebpf *b, struct pool *p, unsigned last_class, ui
 		      const struct sw_cpu_usage **usage, double *cpu_ns, struct sw_error *error)
 {
 	uint64_t T, wake, start = thread_cpu_ns(), announced;
-	int err = b->backend.ops->announce(&b->backend, lead_ns, &T, &wake);
+	int err = b->backend.ops->announce(&b->backend, sw_now_ns() + lead_ns, &T, &wake);
 
 	announced = thread_cpu_ns() - start;
 	for (unsigned class = 0; class <= last_class && !err; class++)
@@ -245,7 +245,7 @@ static int sum_windows(struct sum *s, int n, struct sw_error *error)
 	for (int i = 0; i < n && !err; i++) {
 		int64_t differ;
 
-		err = b->ops->announce(b, SUM_LEAD_NS, &T, &wake);
+		err = b->ops->announce(b, sw_now_ns() + SUM_LEAD_NS, &T, &wake);
 		if (!err)
 			err = b->ops->read(b, error, &u);
 		if (err)
