@@ -7,6 +7,7 @@
 # make test       deps, then all tests (root)
 # make vmtest     deps, then those on other kernels, in virtual machines (root); KERNELS='6.1 …' for some of them
 # make vmtest-arm64  the same on arm64, emulated, without simulated energy counters
+# make fuzz       looks for inputs that break the parsers: FUZZ_SECONDS=20 for each target of FUZZ='mountinfo numbers …'
 # make bench      the table of figures, on the terminal and in build/bench.json (root)
 # make install    PREFIX, DESTDIR, LIBDIR, MANDIR
 #
@@ -54,11 +55,12 @@ LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
 CLI_PARTS := $(filter-out $(B)/src/cli/main.o,$(CLI_OBJ))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+REPLAY := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 LIVE := $(patsubst tests/live/%.c,$(B)/tests/live/%,$(wildcard tests/live/live_*.c))
 VM := $(B)/tests/vm/vmcheck $(B)/tests/vm/vmtool
 LIVE_PARTS := $(patsubst %,$(B)/tests/live/%.o,support record puppet groups ways)
 
-.PHONY: all deps run check test vmtest vmtest-arm64 bench install clean
+.PHONY: all deps run check test vmtest vmtest-arm64 fuzz bench install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -120,7 +122,11 @@ $(B)/tests/live/%: tests/live/%.c $(LIVE_PARTS) $(B)/libschedwatt.a $(GEN)/probe
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LIVE_PARTS) $(B)/libschedwatt.a $(LIBS) -lcmocka -o $@
 
-check: all $(UNIT)
+# A fuzz target without the fuzzer, on the files of its corpus.
+$(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(B)/libschedwatt.a
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+check: all $(UNIT) $(REPLAY)
 	tools/run-tests $(B) unit
 
 test: deps
@@ -139,12 +145,38 @@ vmtest-arm64:
 	SCHEDWATT_MACHINE=arm64 SCHEDWATT_KERNELS='$(KERNELS)' tools/run-tests build/arm64 vm
 
 .PHONY: build-tests build-vm
-build-tests: all $(UNIT) $(LIVE) $(if $(SANITIZE),,$(VM))
+build-tests: all $(UNIT) $(REPLAY) $(LIVE) $(if $(SANITIZE),,$(VM))
 build-vm: all $(VM)
 
 $(B)/tests/vm/%: tests/vm/%.c | $(SYSROOT)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LDFLAGS) $(CLI_LIBS) -lm -o $@
+
+# --- fuzzing: what parses, compiled for libFuzzer in a directory of its own
+
+FUZZ_SECONDS ?= 20
+FUZZ ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZED_SRC := $(wildcard src/base/*.c src/energy/*.c)
+FUZZED_OBJ := $(FUZZED_SRC:%.c=build/fuzz/%.o)
+FUZZER := $(FUZZ:%=build/fuzz/tests/fuzz/fuzz_%)
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARNINGS) -fsanitize=address$(comma)undefined \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer -Iinclude -Isrc
+
+build/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+
+build/fuzz/tests/fuzz/%: build/fuzz/tests/fuzz/%.o $(FUZZED_OBJ)
+	$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer $^ -lm -lpthread -o $@
+
+fuzz: deps
+	$(MAKE) --no-print-directory SANITIZE= build-fuzz
+	tools/fuzz build/fuzz $(FUZZ_SECONDS) $(FUZZ)
+
+.PHONY: build-fuzz
+build-fuzz: $(FUZZER)
+
+-include $(FUZZED_OBJ:.o=.d) $(FUZZER:=.d)
 
 # --- bench
 
@@ -193,4 +225,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT:=.d) $(LIVE_PARTS:.o=.d) $(LIVE:=.d) $(VM:=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT:=.d) $(REPLAY:=.d) $(B)/tests/fuzz/replay.d $(LIVE_PARTS:.o=.d) $(LIVE:=.d) $(VM:=.d)
