@@ -7,6 +7,9 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
+
+#define SAFE_DIGITS 19 /* 10^19 < 2^64: so many need no check for overflow, and a parser of many numbers is quick */
 
 static bool is_digit(char c)
 {
@@ -25,17 +28,22 @@ static bool push_digit(uint64_t *value, unsigned digit, uint64_t max)
 	return true;
 }
 
-/* Take the digits at *text and step over them all, fitting or not. 0, -EINVAL (none there) or -ERANGE. */
-static int take_digits(const char **text, uint64_t max, uint64_t *ret)
+int sw_take_u64(const char **text, const char *end, uint64_t max, uint64_t *ret)
 {
+	const char *at = *text, *safe = end - at > SAFE_DIGITS ? at + SAFE_DIGITS : end;
 	uint64_t value = 0;
 	int err = 0;
 
-	if (!is_digit(**text))
+	if (at == end || !is_digit(*at))
 		return -EINVAL;
-	for (; is_digit(**text); (*text)++)
-		if (!err && !push_digit(&value, (unsigned)(**text - '0'), max))
+	for (; at < safe && is_digit(*at); at++)
+		value = value * 10 + (unsigned)(*at - '0');
+	if (value > max)
+		err = -ERANGE;
+	for (; at < end && is_digit(*at); at++)
+		if (!err && !push_digit(&value, (unsigned)(*at - '0'), max))
 			err = -ERANGE;
+	*text = at;
 	if (!err)
 		*ret = value;
 	return err;
@@ -46,7 +54,7 @@ int sw_parse_u64(const char *text, uint64_t max, uint64_t *ret)
 	uint64_t value = 0;
 	int err;
 
-	err = take_digits(&text, max, &value);
+	err = sw_take_u64(&text, text + strlen(text), max, &value);
 	if (*text == '\n')
 		text++;
 	/* What is not a number at all is never "out of range", however long it is. */
@@ -64,7 +72,7 @@ int sw_parse_decimal(const char *text, unsigned digits, uint64_t max, uint64_t *
 	uint64_t value = 0;
 	int err;
 
-	err = take_digits(&text, max, &value);
+	err = sw_take_u64(&text, text + strlen(text), max, &value);
 	if (err == -EINVAL)
 		return err;
 	if (*text == '.') {
@@ -90,17 +98,17 @@ int sw_parse_decimal(const char *text, unsigned digits, uint64_t max, uint64_t *
 }
 
 /* "N" or "N-M". */
-static int take_range(const char **text, unsigned limit, uint64_t *first, uint64_t *last)
+static int take_range(const char **text, const char *end, unsigned limit, uint64_t *first, uint64_t *last)
 {
 	int err, late;
 
-	err = take_digits(text, UINT64_MAX, first);
+	err = sw_take_u64(text, end, UINT64_MAX, first);
 	if (err)
 		return err;
 	*last = *first;
 	if (**text == '-') {
 		(*text)++;
-		late = take_digits(text, UINT64_MAX, last);
+		late = sw_take_u64(text, end, UINT64_MAX, last);
 		if (late)
 			return late;
 		if (*last < *first)
@@ -112,13 +120,14 @@ static int take_range(const char **text, unsigned limit, uint64_t *first, uint64
 /* One pass over the list; without `each` it only checks. */
 static int walk_cpulist(const char *text, unsigned limit, int (*each)(unsigned cpu, void *ctx), void *ctx)
 {
+	const char *end = text + strlen(text);
 	uint64_t first, last, cpu;
 	int err, found = 0;
 
 	if (!*text || (text[0] == '\n' && !text[1]))
 		return 0;
 	for (;;) {
-		err = take_range(&text, limit, &first, &last);
+		err = take_range(&text, end, limit, &first, &last);
 		if (err == -EINVAL)
 			return err;
 		if (err)

@@ -25,4 +25,10 @@ int sw_parse_decimal(const char *text, unsigned digits, uint64_t max, uint64_t *
  */
 int sw_parse_cpulist(const char *text, unsigned limit, int (*each)(unsigned cpu, void *ctx), void *ctx);
 
+/*
+ * The digits at *text, one number of many in a text that goes on, to `end` at most. It steps over them all, fitting or
+ * not; what has to be behind them is the caller's. 0, -EINVAL (no digit there) or -ERANGE (over max).
+ */
+int sw_take_u64(const char **text, const char *end, uint64_t max, uint64_t *ret);
+
 #endif

@@ -5,10 +5,9 @@
  */
 #include "cmdline.h"
 
-#include "../base/parse.h"
+#include "../base/procfs.h"
 #include "../base/root.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,8 +17,6 @@
 
 #define CUT "…"
 #define STAT_SIZE 4096 /* 52 numbers of at most 20 digits, and a name of at most 64 bytes */
-#define FIELD_STATE 3  /* the first one behind the name */
-#define FIELD_START 22
 #define NS_PER_S 1000000000ULL
 
 /* How many bytes a UTF-8 sequence that begins with `c` has; 1 for what begins none. */
@@ -115,36 +112,18 @@ char *sw_cmdline_escape(const char *raw, size_t n, int cut)
 	return fit ? fit : text;
 }
 
-/* The field behind the name, which may hold anything, ") " too, but whose end is the last parenthesis. */
-static int take_field(char *stat, int number, uint64_t *ret)
-{
-	char *at = strrchr(stat, ')'), *end;
-
-	if (!at || *++at != ' ')
-		return -EINVAL;
-	for (int i = FIELD_STATE; i < number; i++) {
-		at = strchr(at + 1, ' ');
-		if (!at)
-			return -EINVAL;
-	}
-	at++;
-	end = strchr(at, ' ');
-	if (end)
-		*end = '\0';
-	return sw_parse_u64(at, UINT64_MAX, ret);
-}
-
 static bool started_at(int pid_fd, uint64_t start_boottime_ns)
 {
 	long hz = sysconf(_SC_CLK_TCK);
-	uint64_t ticks, tick_ns, seen_ns, apart_ns;
-	char stat[STAT_SIZE];
-	ssize_t n = sw_file_read(pid_fd, "stat", stat, sizeof(stat));
+	uint64_t tick_ns, seen_ns, apart_ns;
+	struct sw_proc_stat stat;
+	char text[STAT_SIZE];
+	ssize_t n = sw_file_read(pid_fd, "stat", text, sizeof(text));
 
-	if (n <= 0 || strlen(stat) != (size_t)n || hz <= 0 || take_field(stat, FIELD_START, &ticks))
+	if (n <= 0 || hz <= 0 || sw_proc_stat_parse(text, (size_t)n, &stat) || !SW_PROC_STAT_HAS(&stat, starttime))
 		return false;
 	tick_ns = NS_PER_S / (uint64_t)hz;
-	if (__builtin_mul_overflow(ticks, tick_ns, &seen_ns))
+	if (__builtin_mul_overflow(stat.starttime, tick_ns, &seen_ns))
 		return false;
 	apart_ns = seen_ns > start_boottime_ns ? seen_ns - start_boottime_ns : start_boottime_ns - seen_ns;
 	return apart_ns <= tick_ns + tick_ns / 2;
