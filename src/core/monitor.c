@@ -81,6 +81,7 @@ static int take_boundary(struct sw_monitor *m, bool more, const struct sw_window
 	if (err)
 		return err;
 	sw_meter_mend(&m->meter);
+	sw_steal_look(&m->steal, m->ended_ns);
 	m->recursion_misses = usage->recursion_misses;
 	m->unverified = usage->unverified;
 	m->busy_raised = usage->busy_raised;

@@ -13,6 +13,7 @@
 #include "header.h"
 #include "meter.h"
 #include "processes.h"
+#include "steal.h"
 #include "target.h"
 #include "threads.h"
 #include "window.h"
@@ -42,6 +43,7 @@ struct sw_monitor {
 	struct sw_topology topology;
 	struct sw_cpu_backend *backend;
 	struct sw_meter meter;
+	struct sw_steal steal;
 	struct sw_windows windows;
 	struct sw_header_store header;
 

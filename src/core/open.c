@@ -135,10 +135,11 @@ static int take_baseline(struct sw_monitor *m)
 static int open_energy(struct sw_monitor *m, int sysfs_fd)
 {
 	const struct sw_options *o = &m->options;
+	const struct sw_cpu_id cpu = sw_cpu_identify(m->procfs_fd);
 	struct sw_energy_config config = {
 		.sysfs_fd = sysfs_fd,
 		.topology = &m->topology,
-		.cpu = sw_cpu_identify(m->procfs_fd),
+		.cpu = cpu,
 		.model_idle_uw = o->model_idle_uw,
 		.model_max_uw = o->model_max_uw,
 	};
@@ -150,6 +151,7 @@ static int open_energy(struct sw_monitor *m, int sysfs_fd)
 		return err;
 	if (o->policy == SW_POLICY_MARGINAL && !o->n_baseline)
 		return sw_fail(&m->error, -EINVAL, "the marginal policy needs a baseline: the idle watts of each package");
+	sw_steal_open(&m->steal, m->procfs_fd, cpu.guest);
 	dev_fd = sw_root_open("/dev");
 	config.dev_fd = dev_fd;
 	err = sw_energy_open(o->energy, o->strict, &config, sw_refuse, &m->header.energy, &m->error, &source);
@@ -270,7 +272,7 @@ int sw_monitor_open(const struct sw_options *options, struct sw_monitor **ret)
 		tell(options, &(struct sw_error){"out of memory"});
 		return -ENOMEM;
 	}
-	m->procfs_fd = m->timer_fd = m->epoll_fd = m->cgroupfs.fd = -1;
+	m->steal.fd = m->procfs_fd = m->timer_fd = m->epoll_fd = m->cgroupfs.fd = -1;
 	m->target = SW_TARGET_PIDS_NONE;
 	err = open_all(m, options);
 	if (err) {
@@ -299,6 +301,7 @@ void sw_monitor_close(struct sw_monitor *m)
 	free(m->first_domains);
 	free(m->baseline_uw);
 	sw_wake_free(m);
+	sw_steal_close(&m->steal);
 	sw_target_close(&m->target);
 	sw_cgroupfs_close(&m->cgroupfs);
 	if (m->procfs_fd >= 0)

@@ -91,6 +91,7 @@ static uint32_t flags_of(const struct sw_monitor *m, const struct sw_window *win
 	flags |= window->slept ? SW_FLAG_SUSPEND : 0;
 	flags |= window->members_lost ? SW_FLAG_MEMBERS : 0;
 	flags |= m->unverified ? SW_FLAG_UNVERIFIED : 0;
+	flags |= m->steal.much ? SW_FLAG_STEAL : 0;
 	flags |= m->busy_raised ? SW_FLAG_BUSY_RAISED : 0;
 	if (!m->meter.source)
 		return flags;
