@@ -296,6 +296,9 @@ struct sw_report {
 			      * could be */
 	uint64_t exits;      /* tasks that ended in it, of whose last time only their end told: 0 for exact back ends */
 	uint64_t exits_ns;   /* that time */
+	int64_t shared_ns;   /* what the processes of shared_with had; SW_ABSENT: not known */
+	int64_t irq_ns;      /* of the whole host, in interrupts, which kernels may leave out of tasks' time; or SW_ABSENT */
+	int64_t steal_ns;    /* of the whole host, taken by a hypervisor; or SW_ABSENT */
 	const struct sw_domain *domains;
 	size_t n_domains;
 	/* Those that ran, most on-CPU time first; each kind only if the options' `by` asks for it. */

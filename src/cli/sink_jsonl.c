@@ -184,7 +184,10 @@ static void jsonl_sample(const struct recording *rec, const struct sw_report *r,
 	add_lost(&err, record, r->lost_by_kind_ns);
 	record_count(&err, record, "recursion_misses", r->recursion_misses);
 	record_uint(&err, record, "offline_ns", r->offline_ns);
+	record_count(&err, record, "irq_ns", r->irq_ns);
+	record_count(&err, record, "steal_ns", r->steal_ns);
 	record_count(&err, record, "shared_with", r->shared_with);
+	record_count(&err, record, "shared_ns", r->shared_ns);
 	record_uint(&err, record, "exits", r->exits);
 	record_uint(&err, record, "exits_ns", r->exits_ns);
 	add_domains(&err, record, r);

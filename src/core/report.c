@@ -165,6 +165,9 @@ int sw_report_make(struct sw_monitor *m, const struct sw_window *window, const s
 	r->shared_with = m->shared_with;
 	r->exits = window->exits;
 	r->exits_ns = window->exits_ns;
+	r->shared_ns = window->shared_ns;
+	r->irq_ns = window->irq_ns;
+	r->steal_ns = window->steal_ns;
 	r->domains = m->domains;
 	r->n_domains = m->topology.n_domains;
 	r->pids_alive = m->pids_alive;

@@ -98,6 +98,15 @@ static void subtract_zones(struct sw_windows *w, const struct sw_zone_point *zon
 	}
 }
 
+/* Of numbers that may not be known at either end. */
+static int64_t difference(int64_t now, int64_t *last)
+{
+	int64_t before = *last;
+
+	*last = now;
+	return now == INT64_MIN || before == INT64_MIN ? INT64_MIN : now - before;
+}
+
 int sw_windows_add(struct sw_windows *w, const struct sw_cpu_usage *usage, const struct sw_zone_point *zones,
 		   const struct sw_energy_point *point, struct sw_error *error, const struct sw_window **ret)
 {
@@ -114,6 +123,9 @@ int sw_windows_add(struct sw_windows *w, const struct sw_cpu_usage *usage, const
 	window->members_lost = usage->members_lost - w->last_members_lost;
 	window->exits = usage->exits - w->last_exits;
 	window->exits_ns = usage->exits_ns - w->last_exits_ns;
+	window->shared_ns = difference(usage->shared_ns, &w->last_shared_ns);
+	window->irq_ns = difference(usage->irq_ns, &w->last_irq_ns);
+	window->steal_ns = difference(usage->steal_ns, &w->last_steal_ns);
 	/* a suspend of less than a millisecond is the two clocks being read one after the other */
 	window->slept = point->asleep_ns > w->last_point.asleep_ns + 1000000;
 	window->read_late_ns = sw_energy_late_ns(point) + sw_energy_late_ns(&w->last_point);

@@ -50,6 +50,7 @@ struct sw_window {
 	const int *mirror_of;          /* by zone, or -1 */
 	bool late, slept;
 	uint64_t members_lost, exits, exits_ns;
+	int64_t shared_ns, irq_ns, steal_ns; /* INT64_MIN: not known */
 	uint64_t read_late_ns, read_bracket_ns; /* of both its boundaries */
 };
 
@@ -73,6 +74,7 @@ struct sw_windows {
 	struct sw_cpu_domain *last_domains;
 	struct sw_zone_point *last_zones;
 	uint64_t last_t_ns, last_late, last_members_lost, last_exits, last_exits_ns;
+	int64_t last_shared_ns, last_irq_ns, last_steal_ns;
 	struct sw_energy_point last_point;
 	size_t rows_capacity;
 	int *mirror_of;

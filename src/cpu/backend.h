@@ -76,6 +76,10 @@ struct sw_cpu_usage {
 	int64_t shared_with;    /* processes whose time cannot be told from the target's; INT64_MIN: does not apply */
 	uint64_t exits;         /* tasks that ended between two reads, of whose time only their end told; cumulative */
 	uint64_t exits_ns;      /* that time */
+	/* Cumulative, or INT64_MIN where it is not known. */
+	int64_t shared_ns; /* what those of shared_with had, as far as the kernel tells */
+	int64_t irq_ns;    /* interrupts and softirqs, of the whole host, which a kernel may leave out of tasks' time */
+	int64_t steal_ns;  /* taken by a hypervisor, likewise */
 	bool ended;             /* pids: none of the target's tasks is alive */
 };
 

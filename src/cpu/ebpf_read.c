@@ -431,7 +431,7 @@ int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const s
 	b->usage.domains = b->domains;
 	b->usage.late = b->late;
 	b->usage.recursion_misses = recursion_misses(b);
-	b->usage.shared_with = INT64_MIN;
+	b->usage.shared_with = b->usage.shared_ns = b->usage.irq_ns = b->usage.steal_ns = INT64_MIN;
 	b->usage.unverified = !b->peeks;
 	b->usage.ended = has_ended(b);
 	b->quiet = !b->usage.n_rows;

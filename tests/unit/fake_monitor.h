@@ -138,7 +138,8 @@ static inline struct fake *fake_open(const struct sw_options *options, const int
 				     .tells_cgroups = true, .announce = fake_announce, .read = fake_read,
 				     .new_cgroups = fake_new_cgroups, .close = fake_close};
 	f->head = (struct sw_cpu_backend){.ops = &f->ops, .max_keys = FAKE_KEYS, .cpus = 1};
-	f->usage.recursion_misses = f->usage.shared_with = INT64_MIN;
+	f->usage.recursion_misses = f->usage.shared_with = f->usage.shared_ns = f->usage.irq_ns = f->usage.steal_ns =
+		INT64_MIN;
 	f->m = m;
 	m->backend = &f->head;
 	m->options = *options;

@@ -210,7 +210,7 @@ static const char golden_sample[] =
 	"\"idle_joules\":0,\"unattributed_joules\":0.00000001,\"proc_oncpu_ns\":151000000,"
 	"\"other_oncpu_ns\":49000000,\"idle_ns\":599998000,\"lost_ns\":2000,"
 	"\"lost_by_kind_ns\":{\"slots\":0,\"missed\":1500,\"other\":500},\"recursion_misses\":null,\"offline_ns\":0,"
-	"\"shared_with\":2,\"exits\":3,\"exits_ns\":4,"
+	"\"irq_ns\":null,\"steal_ns\":7,\"shared_with\":2,\"shared_ns\":5,\"exits\":3,\"exits_ns\":4,"
 	"\"domains\":[{\"busy_ns\":10,\"idle_ns\":20,\"lost_ns\":30,\"joules\":1},"
 	"{\"busy_ns\":40,\"idle_ns\":50,\"lost_ns\":0,\"joules\":null}],"
 	"\"window_flags\":[\"late\",\"no_energy\"],\"processes\":[" GOLDEN_PROCESS ","
