@@ -368,6 +368,17 @@ SW_API int sw_policy_parse(const char *name);
  */
 SW_API int sw_monitor_open(const struct sw_options *options, struct sw_monitor **ret);
 
+/*
+ * Before sw_monitor_begin(): account the same target by another back end too, over the same windows, and share the same
+ * energy out by its account. *ret is a monitor for sw_monitor_header(), _report(), _summary() and _error() only (what it
+ * is not for gives -EINVAL); it lives until sw_monitor_close(m), and is not the caller's to close. 0, -EALREADY, or as sw_monitor_open() gives it for a back end that does not open, with the
+ * words in sw_monitor_error(m). A back end that fails later has no more reports, and says why.
+ */
+SW_API int sw_monitor_add(struct sw_monitor *m, const char *backend, struct sw_monitor **ret);
+
+/* The last window, as long as it lives; NULL when there is none yet. */
+SW_API const struct sw_report *sw_monitor_report(const struct sw_monitor *m);
+
 /* Set the first boundary and wait until it has passed (about 1 ms): recording starts there. -EALREADY when it has. */
 SW_API int sw_monitor_begin(struct sw_monitor *m);
 

@@ -9,6 +9,7 @@
 #include "monitor.h"
 
 #include "../base/clock.h"
+#include "others.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,7 +37,10 @@ static int announce(struct sw_monitor *m, uint64_t at_ns)
 	uint64_t least_ns = sw_now_ns() + LEAD_NS;
 	int err = m->backend->ops->announce(m->backend, at_ns < least_ns ? least_ns : at_ns, &m->t_ns, &m->wake_ns);
 
-	return err ? sw_fail(&m->error, err, "cannot set a boundary: %s", strerror(-err)) : sw_wake_arm(m);
+	if (err)
+		return sw_fail(&m->error, err, "cannot set a boundary: %s", strerror(-err));
+	err = sw_others_announce(m);
+	return err ? err : sw_wake_arm(m);
 }
 
 /* What the model is made of: all time that was neither idle nor off, since the first boundary. */
@@ -52,29 +56,38 @@ static void sum_busy(struct sw_monitor *m, const struct sw_cpu_usage *usage)
 	}
 }
 
+void sw_monitor_take_usage(struct sw_monitor *m, const struct sw_cpu_usage *usage)
+{
+	m->recursion_misses = usage->recursion_misses;
+	m->unverified = usage->unverified;
+	m->busy_raised = usage->busy_raised;
+	m->shared_with = usage->shared_with;
+}
+
 /* The announced boundary has passed: 1 and *ret is the window that it ended, 0: it was the first. */
-static int take_boundary(struct sw_monitor *m, bool more, const struct sw_window **ret)
+static int take_boundary(struct sw_monitor *m, bool more, struct sw_energy_point *point, const struct sw_window **ret)
 {
 	const struct sw_cpu_usage *usage = NULL;
-	struct sw_energy_point point = {.wake_ns = m->wake_ns};
 	uint64_t next_ns = m->wake_ns + m->options.interval_ms * 1000000ULL;
 	bool modelled = sw_meter_is_modelled(&m->meter);
 	int err;
 
+	*point = (struct sw_energy_point){.wake_ns = m->wake_ns};
 	sw_sleep_until_ns(m->wake_ns);
 	if (!modelled)
-		sw_meter_read(&m->meter, NULL, &point);
+		sw_meter_read(&m->meter, NULL, point);
+	sw_others_read(m); /* first: what they say is of the moment at which they are asked */
 	err = m->backend->ops->read(m->backend, &m->error, &usage);
 	if (err)
 		return err;
-	m->wake_utc_ns = sw_realtime_ns() - (int64_t)(sw_now_ns() - point.wake_ns);
-	m->ended_ns = point.wake_ns;
+	m->wake_utc_ns = sw_realtime_ns() - (int64_t)(sw_now_ns() - point->wake_ns);
+	m->ended_ns = point->wake_ns;
 	sw_wake_passed(m, usage->ended);
 	if (modelled) {
 		sum_busy(m, usage);
-		sw_meter_read(&m->meter, m->busy, &point);
+		sw_meter_read(&m->meter, m->busy, point);
 		/* it says what stood at the boundary, whenever it is asked */
-		point.begin_ns = point.end_ns = point.wake_ns;
+		point->begin_ns = point->end_ns = point->wake_ns;
 	}
 	if (more)
 		err = announce(m, next_ns);
@@ -82,41 +95,55 @@ static int take_boundary(struct sw_monitor *m, bool more, const struct sw_window
 		return err;
 	sw_meter_mend(&m->meter);
 	sw_steal_look(&m->steal, m->ended_ns);
-	m->recursion_misses = usage->recursion_misses;
-	m->unverified = usage->unverified;
-	m->busy_raised = usage->busy_raised;
-	m->shared_with = usage->shared_with;
-	return sw_windows_add(&m->windows, usage, m->meter.points, &point, &m->error, ret);
+	sw_monitor_take_usage(m, usage);
+	return sw_windows_add(&m->windows, usage, m->meter.points, point, &m->error, ret);
+}
+
+/* What only the monitor that the caller opened can do. */
+static int check_leads(struct sw_monitor *m)
+{
+	m->error.text[0] = '\0';
+	return m->follows ? sw_fail(&m->error, -EINVAL, "this monitor follows another, which is to be asked") : 0;
 }
 
 int sw_monitor_begin(struct sw_monitor *m)
 {
 	const struct sw_window *window;
-	int err;
+	struct sw_energy_point point;
+	int err = check_leads(m);
 
-	m->error.text[0] = '\0';
+	if (err)
+		return err;
 	if (m->windows.started)
 		return sw_fail(&m->error, -EALREADY, "the recording has begun already");
 	err = announce(m, 0);
 	if (!err)
-		err = take_boundary(m, true, &window);
+		err = take_boundary(m, true, &point, &window);
 	if (err)
 		return err;
 	m->first_blur_ns = m->windows.window.read_late_ns + m->windows.window.read_bracket_ns;
 	m->header.header.started_ns = m->ended_ns;
 	m->header.header.started_utc_ns = m->wake_utc_ns;
-	return sw_report_baseline(m, &m->windows.window);
+	err = sw_report_baseline(m, &m->windows.window);
+	return err ? err : sw_others_report(m, &point, true);
 }
 
 static int finish_window(struct sw_monitor *m, bool more, const struct sw_report **ret)
 {
 	const struct sw_window *window;
-	int err = take_boundary(m, more, &window);
+	struct sw_energy_point point;
+	int err;
 
+	m->reported = NULL;
+	err = take_boundary(m, more, &point, &window);
 	if (err < 0)
 		return err;
-	err = sw_report_make(m, window, ret);
-	return err ? sw_fail(&m->error, err, "out of memory for a report") : 1;
+	err = sw_report_make(m, window, &m->reported);
+	if (err)
+		return sw_fail(&m->error, err, "out of memory for a report");
+	*ret = m->reported;
+	err = sw_others_report(m, &point, false);
+	return err ? err : 1;
 }
 
 /* Something else than a boundary is due: what, wake.c knows. */
@@ -141,9 +168,10 @@ static int between(struct sw_monitor *m)
 
 int sw_monitor_step(struct sw_monitor *m, const struct sw_report **ret)
 {
-	int fired;
+	int fired = check_leads(m);
 
-	m->error.text[0] = '\0';
+	if (fired)
+		return fired;
 	if (m->finished)
 		return sw_fail(&m->error, -ESHUTDOWN, "the recording is over");
 	if (!m->windows.started)
@@ -158,9 +186,10 @@ int sw_monitor_step(struct sw_monitor *m, const struct sw_report **ret)
 
 int sw_monitor_finish(struct sw_monitor *m, const struct sw_report **ret)
 {
-	int err = 0;
+	int err = check_leads(m);
 
-	m->error.text[0] = '\0';
+	if (err)
+		return err;
 	if (m->finished)
 		return sw_fail(&m->error, -ESHUTDOWN, "the recording is over");
 	if (!m->windows.started)

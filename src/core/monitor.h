@@ -62,6 +62,13 @@ struct sw_monitor {
 	bool ended;          /* none of the target's tasks was alive at the last boundary */
 	uint32_t pids_alive; /* there, of the target's own processes */
 
+	/* others.c */
+	struct sw_monitor **others;
+	size_t n_others;
+	bool follows; /* it is another's */
+	const struct sw_cpu_usage *usage; /* of another's: as last read */
+	const struct sw_report *reported; /* the last window; NULL: none yet */
+
 	/* wake.c */
 	int epoll_fd; /* of the timer and the target's processes */
 	int timer_fd;
@@ -87,6 +94,18 @@ struct sw_monitor {
 	size_t n_pots;
 	uint64_t *baseline_uw; /* by domain, or NULL */
 };
+
+/* A zeroed monitor holds nothing open. */
+void sw_monitor_init(struct sw_monitor *m);
+
+/*
+ * The rest of opening, once the options, the target, the topology, the source and the cgroups are there. The tree of
+ * cgroups outlives the monitor. 0 or -errno, with words.
+ */
+int sw_open_backend(struct sw_monitor *m, const struct sw_cgroupfs *cgroupfs);
+
+/* What reports say of a boundary beside its rows. */
+void sw_monitor_take_usage(struct sw_monitor *m, const struct sw_cpu_usage *usage);
 
 /* The target, the source and the back end are open; what follows needs them. 0 or -ENOMEM. */
 int sw_report_init(struct sw_monitor *m, uint32_t n_keys);

@@ -6,6 +6,7 @@
 #include "monitor.h"
 
 #include "../base/root.h"
+#include "others.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -162,17 +163,17 @@ static int open_energy(struct sw_monitor *m, int sysfs_fd)
 	return err;
 }
 
-static int open_backend(struct sw_monitor *m, unsigned n_cpus)
+static int choose_backend(struct sw_monitor *m, const struct sw_cgroupfs *cgroupfs)
 {
 	const struct sw_options *o = &m->options;
 	const struct sw_cpu_config config = {
 		.domain_of = m->topology.domain_of,
-		.n_cpus = n_cpus,
+		.n_cpus = m->topology.n_cpus,
 		.n_domains = m->topology.n_domains,
 		.pids = m->target.pids,
 		.n_pids = m->target.n,
 		.process_scope = o->scope == SW_SCOPE_PROCESS,
-		.cgroupfs = m->cgroupfs.fd >= 0 ? &m->cgroupfs : NULL,
+		.cgroupfs = cgroupfs->fd >= 0 ? cgroupfs : NULL,
 		.cgroup = o->cgroup,
 		.any = !o->backend || !strcmp(o->backend, "auto"),
 		.needs_tasks = o->by & ~SW_BY_CGROUP,
@@ -186,22 +187,13 @@ static int open_backend(struct sw_monitor *m, unsigned n_cpus)
 	if (!err && !o->by)
 		m->options.by = m->backend->ops->tells_tasks ? SW_BY_PROCESS :
 				m->backend->ops->tells_cgroups ? SW_BY_CGROUP : 0;
-	/* it has found all that descends from them: from here on their end is a part of the recording */
-	return err ? err : sw_target_check(&m->target, &m->error);
+	return err;
 }
 
-static int open_parts(struct sw_monitor *m, int sysfs_fd)
+int sw_open_backend(struct sw_monitor *m, const struct sw_cgroupfs *cgroupfs)
 {
-	const struct sw_options *o = &m->options;
-	int n_cpus = sw_cpu_possible(&m->error), err = n_cpus;
+	int err = choose_backend(m, cgroupfs);
 
-	if (n_cpus > 0)
-		err = sw_topology_read(sysfs_fd, n_cpus, sw_powercap_is_per_die(sysfs_fd), &m->error, &m->topology);
-	if (err < 0)
-		return err;
-	err = open_energy(m, sysfs_fd);
-	if (!err)
-		err = open_backend(m, n_cpus);
 	if (err)
 		return err;
 	m->busy = calloc(m->topology.n_domains, sizeof(*m->busy));
@@ -212,8 +204,23 @@ static int open_parts(struct sw_monitor *m, int sysfs_fd)
 	if (!err)
 		err = sw_report_init(m, m->backend->max_keys);
 	if (!err)
-		err = sw_header_fill(&m->header, o, &m->topology, m->backend, m->meter.source, m->procfs_fd);
+		err = sw_header_fill(&m->header, &m->options, &m->topology, m->backend, m->meter.source, m->procfs_fd);
 	return err ? sw_fail(&m->error, err, "out of memory") : 0;
+}
+
+static int open_parts(struct sw_monitor *m, int sysfs_fd)
+{
+	int n_cpus = sw_cpu_possible(&m->error), err = n_cpus;
+
+	if (n_cpus > 0)
+		err = sw_topology_read(sysfs_fd, n_cpus, sw_powercap_is_per_die(sysfs_fd), &m->error, &m->topology);
+	if (err < 0)
+		return err;
+	err = open_energy(m, sysfs_fd);
+	if (!err)
+		err = sw_open_backend(m, &m->cgroupfs);
+	/* it has found all that descends from them: from here on their end is a part of the recording */
+	return err ? err : sw_target_check(&m->target, &m->error);
 }
 
 /* All that the options ask for, in the order in which their faults are told. */
@@ -263,6 +270,12 @@ static void tell(const struct sw_options *options, const struct sw_error *error)
 	options->error[n] = '\0';
 }
 
+void sw_monitor_init(struct sw_monitor *m)
+{
+	m->steal.fd = m->procfs_fd = m->timer_fd = m->epoll_fd = m->cgroupfs.fd = -1;
+	m->target = SW_TARGET_PIDS_NONE;
+}
+
 int sw_monitor_open(const struct sw_options *options, struct sw_monitor **ret)
 {
 	struct sw_monitor *m = calloc(1, sizeof(*m));
@@ -272,8 +285,7 @@ int sw_monitor_open(const struct sw_options *options, struct sw_monitor **ret)
 		tell(options, &(struct sw_error){"out of memory"});
 		return -ENOMEM;
 	}
-	m->steal.fd = m->procfs_fd = m->timer_fd = m->epoll_fd = m->cgroupfs.fd = -1;
-	m->target = SW_TARGET_PIDS_NONE;
+	sw_monitor_init(m);
 	err = open_all(m, options);
 	if (err) {
 		tell(options, &m->error);
@@ -290,6 +302,7 @@ void sw_monitor_close(struct sw_monitor *m)
 {
 	if (!m)
 		return;
+	sw_others_close(m);
 	sw_report_free(m);
 	sw_header_free(&m->header);
 	sw_windows_free(&m->windows);
