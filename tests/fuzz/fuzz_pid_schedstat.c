@@ -10,6 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct sw_proc_schedstat s, again;
+	const uint8_t *newline;
 	char line[128];
 	int n, err;
 
@@ -21,6 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(!memcmp(&s, &again, sizeof(s)));
 		return 0;
 	}
+	newline = memchr(data, '\n', size);
+	must(!newline || newline + 1 == data + size);
 	n = snprintf(line, sizeof(line), "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s.run_ns, s.wait_ns, s.timeslices);
 	must(!sw_proc_schedstat_parse(line, (size_t)n, &again));
 	must(!memcmp(&s, &again, sizeof(s)));

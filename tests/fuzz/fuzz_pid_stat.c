@@ -29,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct sw_proc_stat s, again;
 	const size_t numbers = offsetof(struct sw_proc_stat, ppid);
+	const char *end = (const char *)data + size, *open, *close, *newline;
 	char line[2048];
 	int err;
 
@@ -42,7 +43,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	must(s.n_fields >= 2 && s.n_fields <= SW_PROC_STAT_N_FIELDS);
 	must(strnlen(s.comm, sizeof(s.comm)) < sizeof(s.comm));
-	must(memmem(data, size, s.comm, strlen(s.comm)));
+	open = memchr(data, '(', size);
+	close = memrchr(data, ')', size);
+	must(open && close > open && !memcmp(open + 1, s.comm, strlen(s.comm)));
+	must(strlen(s.comm) == (size_t)(close - open - 1) || strlen(s.comm) == sizeof(s.comm) - 1);
+	newline = memchr(close, '\n', (size_t)(end - close));
+	must(!newline || newline + 1 == end);
 	must(s.n_fields == 2 ? !s.state : !!memchr(data, s.state, size));
 #define X(number, name, type) must(SW_PROC_STAT_HAS(&s, name) || !s.name);
 	SW_PROC_STAT_FIELDS(X)

@@ -128,6 +128,46 @@ static void decimal(void **state)
 	}
 }
 
+/* One number of a text that goes on. */
+static void take(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+		uint64_t max;
+		int want;
+		uint64_t value;
+		size_t taken;
+	} cases[] = {
+		{ "12 34", 5, UINT64_MAX, 0, 12, 2 },
+		{ "1234", 3, UINT64_MAX, 0, 123, 3 },
+		{ "12x", 3, UINT64_MAX, 0, 12, 2 },
+		{ "12\0" "3", 4, UINT64_MAX, 0, 12, 2 },
+		{ "0", 1, 0, 0, 0, 1 },
+		{ "9999999999999999999 ", 20, UINT64_MAX, 0, 9999999999999999999u, 19 },
+		{ "18446744073709551615,", 21, UINT64_MAX, 0, UINT64_MAX, 20 },
+		{ "0000000000000000000018446744073709551615", 40, UINT64_MAX, 0, UINT64_MAX, 40 },
+		{ "00000000000000000000000000000000000000007", 41, 7, 0, 7, 41 },
+		{ "18446744073709551616", 20, UINT64_MAX, -ERANGE, 0, 20 },
+		{ "99999999999999999999999999 1", 28, UINT64_MAX, -ERANGE, 0, 26 },
+		{ "101 1", 5, 100, -ERANGE, 0, 3 },
+		{ "1", 0, UINT64_MAX, -EINVAL, 0, 0 },
+		{ " 1", 2, UINT64_MAX, -EINVAL, 0, 0 },
+		{ "-1", 2, UINT64_MAX, -EINVAL, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *at = cases[i].text;
+		uint64_t v = 99;
+
+		if (sw_take_u64(&at, at + cases[i].n, cases[i].max, &v) != cases[i].want)
+			fail_msg("\"%s\"", cases[i].text);
+		assert_true(v == (cases[i].want ? 99 : cases[i].value));
+		assert_int_equal(at - cases[i].text, cases[i].taken);
+	}
+}
+
 struct seen {
 	char text[256];
 	unsigned stop_at;
@@ -222,6 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(u64_good), cmocka_unit_test(u64_bad),       cmocka_unit_test(decimal),
 		cmocka_unit_test(cpulist),  cmocka_unit_test(cpulist_stops), cmocka_unit_test(fail_words),
+		cmocka_unit_test(take),
 	};
 
 	/* Where there is a locale with a decimal comma, everything above runs under it. */
