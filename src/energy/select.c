@@ -10,7 +10,10 @@
 #include <string.h>
 
 /* Best first. */
-static const struct sw_energy_ops *const sources[] = { &sw_energy_powercap, &sw_energy_model };
+static const struct sw_energy_ops *const sources[] = {
+	&sw_energy_powercap,
+	&sw_energy_model,
+};
 
 enum { N_SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
@@ -40,7 +43,7 @@ static int open_first(bool strict, const struct sw_energy_config *config,
 		      void (*refused)(const char *name, const char *reason, void *ctx), void *ctx,
 		      struct sw_error *error, struct sw_energy_source **ret)
 {
-	struct sw_error why = { .text = "" };
+	struct sw_error why = { .text = "" }, best = { .text = "" };
 	int err = -ENODEV;
 	size_t i;
 
@@ -54,10 +57,12 @@ static int open_first(bool strict, const struct sw_energy_config *config,
 			return sw_fail(error, err, "%s: %s", sources[i]->name, why.text);
 		if (refused)
 			refused(sources[i]->name, why.text, ctx);
+		if (!i) /* the best one's reason is what to act upon */
+			best = why;
 	}
 	if (strict)
 		return sw_fail(error, -ENODEV, "no energy source that measures, and strict was asked for: %s",
-			       why.text);
+			       best.text);
 	return sw_fail(error, err, "%s", why.text);
 }
 

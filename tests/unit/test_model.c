@@ -113,15 +113,15 @@ static void bad_watts(void **state)
 
 struct told {
 	int n;
-	char text[256];
+	char text[256]; /* of the first */
 };
 
 static void refused(const char *name, const char *reason, void *ctx)
 {
 	struct told *told = ctx;
 
-	told->n++;
-	snprintf(told->text, sizeof(told->text), "%s: %s", name, reason);
+	if (!told->n++)
+		snprintf(told->text, sizeof(told->text), "%s: %s", name, reason);
 }
 
 static void choice(void **state)
@@ -131,11 +131,13 @@ static void choice(void **state)
 	struct sw_energy_source *s = (void *)&config;
 	struct sw_error e = { .text = "" };
 	struct told told = { .n = 0 };
+	int each; /* sources that measure, none of which opens here */
 
-	/* No counter: the model answers, and the refusal is told. */
+	/* No counter: the model answers, and the refusals are told. */
 	assert_int_equal(sw_energy_open("auto", false, &config, refused, &told, &e, &s), 0);
 	assert_ptr_equal(s->ops, &sw_energy_model);
-	assert_int_equal(told.n, 1);
+	each = told.n;
+	assert_true(each > 0);
 	assert_non_null(strstr(told.text, "powercap: there is no class/powercap"));
 	s->ops->close(s);
 	assert_int_equal(sw_energy_open(NULL, false, &config, NULL, NULL, NULL, &s), 0);
@@ -144,10 +146,10 @@ static void choice(void **state)
 	s = (void *)&config;
 	assert_int_equal(sw_energy_open("auto", true, &config, refused, &told, &e, &s), -ENODEV);
 	assert_non_null(strstr(e.text, "strict was asked for: there is no class/powercap"));
-	assert_int_equal(told.n, 2);
+	assert_int_equal(told.n, 2 * each);
 	assert_int_equal(sw_energy_open("model", true, &config, NULL, NULL, &e, &s), -ENODEV);
 	assert_int_equal(sw_energy_open("powercap", false, &config, refused, &told, &e, &s), -ENOENT);
-	assert_int_equal(told.n, 2); /* named sources do not fall back */
+	assert_int_equal(told.n, 2 * each); /* named sources do not fall back */
 	assert_int_equal(sw_energy_open("rapl", false, &config, NULL, NULL, &e, &s), -EINVAL);
 	assert_non_null(strstr(e.text, "\"rapl\""));
 	assert_int_equal(sw_energy_open("", false, &config, NULL, NULL, &e, &s), -EINVAL);
@@ -159,13 +161,13 @@ static void choice(void **state)
 	config.model_idle_uw = 9;
 	config.model_max_uw = 8;
 	assert_int_equal(sw_energy_open("auto", false, &config, refused, &told, &e, &s), -EINVAL);
-	assert_int_equal(told.n, 4);
+	assert_int_equal(told.n, 3 * each + 1);
 
 	/* A counter: it is taken, the model is not asked. */
 	tree_zone(t, "intel-rapl:0", "package-0\n", "1\n", "1000\n");
 	assert_int_equal(sw_energy_open("auto", true, &config, refused, &told, &e, &s), 0);
 	assert_ptr_equal(s->ops, &sw_energy_powercap);
-	assert_int_equal(told.n, 4);
+	assert_int_equal(told.n, 3 * each + 1);
 	s->ops->close(s);
 }
 
