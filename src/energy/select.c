@@ -12,6 +12,7 @@
 /* Best first. */
 static const struct sw_energy_ops *const sources[] = {
 	&sw_energy_powercap,
+	&sw_energy_msr,
 	&sw_energy_model,
 };
 
