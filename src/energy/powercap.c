@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct meter {
@@ -106,6 +107,21 @@ static int find_readable(int sysfs_fd, struct sw_error *error, struct sw_found_l
 	return check_packages(list, error);
 }
 
+/* The kernel reads AMD's core register from one CPU of the package, and each core has its own. */
+static void mark_one_core(struct powercap *p, const struct sw_cpu_id *cpu)
+{
+	const char *last;
+	size_t i;
+
+	if (cpu->vendor != SW_VENDOR_AMD && cpu->vendor != SW_VENDOR_HYGON)
+		return;
+	for (i = 0; i < p->head.n_zones; i++) {
+		last = strrchr(p->head.zones[i].name, '/');
+		if (p->head.zones[i].role == SW_ROLE_SUBZONE && last && !strncmp(last, "/core", 5))
+			p->head.zones[i].one_core = true;
+	}
+}
+
 static int powercap_open(const struct sw_energy_config *config, struct sw_error *error, struct sw_energy_source **ret)
 {
 	struct sw_found_list list = { .n = 0 };
@@ -128,6 +144,7 @@ static int powercap_open(const struct sw_energy_config *config, struct sw_error 
 		sw_fail(error, err, "out of memory");
 		goto out;
 	}
+	mark_one_core(p, &config->cpu);
 	*ret = &p->head;
 	p = NULL;
 out:

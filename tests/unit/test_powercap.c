@@ -423,11 +423,18 @@ static void nothing(void **state)
 	s->ops->close(s);
 }
 
-/* On AMD a core counter may stand above the package's, and there is no dram. */
+/* On AMD a core counter may stand above the package's, and there is no dram. It is one core's, and is told so. */
 static void amd(void **state)
 {
+	static const struct {
+		int vendor;
+		bool one_core;
+	} made_by[] = {
+		{ SW_VENDOR_AMD, true }, { SW_VENDOR_HYGON, true }, { SW_VENDOR_INTEL, false }, { SW_VENDOR_OTHER, false },
+	};
 	const struct tree *t = *state;
 	struct sw_energy_source *s;
+	size_t i, j;
 
 	tree_zone(t, "intel-rapl:0", "package-0\n", "2535552910\n", "65532610987\n");
 	tree_zone(t, "intel-rapl:0:0", "core\n", "36243936951\n", "65532610987\n");
@@ -435,6 +442,20 @@ static void amd(void **state)
 	assert_zones(s, "package-0, package-0/core");
 	assert_true(total_uj(s) == UINT64_C(2535552910));
 	s->ops->close(s);
+
+	tree_zone(t, "intel-rapl:0:1", "uncore\n", "1\n", NULL);
+	tree_zone(t, "intel-rapl:1", "core\n", "1\n", NULL); /* lies in nothing */
+	for (i = 0; i < sizeof(made_by) / sizeof(made_by[0]); i++) {
+		struct sw_energy_config config = { .sysfs_fd = t->fd, .topology = &one };
+
+		config.cpu.vendor = made_by[i].vendor;
+		assert_int_equal(sw_energy_powercap.open(&config, NULL, &s), 0);
+		assert_int_equal(s->n_zones, 4);
+		for (j = 0; j < s->n_zones; j++)
+			assert_int_equal(s->zones[j].one_core,
+					 made_by[i].one_core && !strcmp(s->zones[j].name, "package-0/core"));
+		s->ops->close(s);
+	}
 }
 
 /* Which CPUs powercap.c asks for. This definition stands before the C library's. */
