@@ -15,13 +15,13 @@
 /* Why a register cannot be read. No strerror(): its words change with the locale. NULL: no memory. */
 static char *explain(const struct sw_msr *m, unsigned cpu, uint32_t reg, int err)
 {
-	const char *guest = m->guest ? ": this is a virtual machine, whose host keeps energy counters to itself" : "";
+	const char *guest = m->guest ? "; this is a virtual machine, and hosts seldom pass energy counters on" : "";
 	char *text;
 	int n;
 
 	switch (err) {
 	case -ENOENT:
-		n = asprintf(&text, "there is no /dev/cpu/%u/msr: load the module (modprobe msr)", cpu);
+		n = asprintf(&text, "there is no /dev/cpu/%u/msr: load the module (modprobe msr)%s", cpu, guest);
 		break;
 	case -EACCES:
 		n = asprintf(&text, "/dev/cpu/%u/msr: permission denied: run as root", cpu);
