@@ -178,9 +178,10 @@ struct sw_header {
 	size_t n_energy_refusals;
 	const struct sw_zone *zones;
 	size_t n_zones;
-	const uint64_t *baseline_uw; /* one per domain */
+	const uint64_t *baseline_uw; /* as it was given: one per package, or per domain */
 	size_t n_baseline;           /* 0 when no baseline is known */
 	uint32_t slots;              /* of the slot table in use; 0: there is none */
+	const int32_t *domain_package; /* number of each domain's package; a package's domains stand together */
 };
 
 /*

@@ -99,6 +99,7 @@ int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, 
 		snprintf(s->kernel, sizeof(s->kernel), "%s", name.release);
 	read_cpu_model(procfs_fd, s->cpu_model, sizeof(s->cpu_model));
 	s->pids = copy_of(options->pids, options->n_pids * sizeof(*s->pids), &err);
+	s->domain_package = copy_of(topology->package_of, topology->n_domains * sizeof(*s->domain_package), &err);
 	s->baseline_uw = copy_of(options->baseline_uw, options->n_baseline * sizeof(*s->baseline_uw), &err);
 	*h = (struct sw_header){
 		.version = sw_version(),
@@ -127,6 +128,7 @@ int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, 
 		.baseline_uw = s->baseline_uw,
 		.n_baseline = options->n_baseline,
 		.slots = backend->slots,
+		.domain_package = s->domain_package,
 	};
 	return err ? err : fill_zones(s, source);
 }
@@ -137,6 +139,7 @@ void sw_header_free(struct sw_header_store *s)
 	free_refusals(&s->energy);
 	free(s->pids);
 	free(s->baseline_uw);
+	free(s->domain_package);
 	free(s->zones);
 	*s = (struct sw_header_store){0};
 }

@@ -19,6 +19,7 @@ struct sw_header_store {
 	struct sw_refusals backend, energy;
 	int32_t *pids;
 	uint64_t *baseline_uw;
+	int32_t *domain_package;
 	struct sw_zone *zones;
 	char kernel[65];
 	char cpu_model[128];

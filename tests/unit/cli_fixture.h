@@ -17,6 +17,7 @@ static const struct sw_zone fixture_zones[] = {
 
 static const uint64_t fixture_baseline_uw[] = { 3500000, 12345678 };
 static const int32_t fixture_pids[] = { 4242 };
+static const int32_t fixture_domain_package[] = { 0, 2 };
 
 static const struct sw_header fixture_header = {
 	.version = "0.1.0",
@@ -42,6 +43,7 @@ static const struct sw_header fixture_header = {
 	.baseline_uw = fixture_baseline_uw,
 	.n_baseline = 2,
 	.slots = 16384,
+	.domain_package = fixture_domain_package,
 };
 
 static const uint64_t fixture_by_domain_ns[] = { 1, UINT64_MAX - 1 };
