@@ -56,7 +56,7 @@ static const struct argp_option common_options[] = {
 	{ "threads", KEY_THREADS, NULL, 0, "Add rows of threads to those of --by", 0 },
 	{ "no-cmdline", KEY_NO_CMDLINE, NULL, 0, "Leave the command lines of processes out", 0 },
 	{ "attribution-mode", KEY_ATTRIBUTION_MODE, "NAME", 0, "Back end for CPU time: auto or ebpf", 0 },
-	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, model or none", 0 },
+	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, perf, msr, model or none", 0 },
 	{ "policy", KEY_POLICY, "NAME", 0, "How energy is shared: busy (default), capacity or marginal", 0 },
 	{ "baseline", KEY_BASELINE, "W0[,W1...]", 0, "Idle watts of each package, for the marginal share", 0 },
 	{ "model", KEY_MODEL, "IDLE:MAX", 0, "Watts of one logical CPU, idle and busy, for the model", 0 },
@@ -102,7 +102,7 @@ static error_t print_help(struct parse *p, struct argp_state *state, unsigned fl
 static error_t parse_common(int key, char *arg, struct argp_state *state)
 {
 	static const char *const backends[] = { "auto", "ebpf", NULL };
-	static const char *const energies[] = { "auto", "powercap", "model", "none", NULL };
+	static const char *const energies[] = { "auto", "powercap", "perf", "msr", "model", "none", NULL };
 	struct parse *p = state->input;
 	struct options *o = p->o;
 
@@ -126,7 +126,8 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 	case KEY_ATTRIBUTION_MODE:
 		return option_name(&o->backend, "attribution-mode", arg, backends, "auto or ebpf");
 	case KEY_ENERGY:
-		return option_name(&o->energy, "energy", arg, energies, "auto, powercap, model or none");
+		return option_name(&o->energy, "energy", arg, energies,
+				   "auto, powercap, perf, msr, model or none");
 	case KEY_POLICY:
 		return option_policy(o, arg);
 	case KEY_BASELINE:
