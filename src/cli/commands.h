@@ -5,5 +5,6 @@
 
 int cmd_run(int argc, char **argv);
 int cmd_monitor(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
 
 #endif

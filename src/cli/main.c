@@ -24,6 +24,7 @@ static const struct command {
 } commands[] = {
 	{ "run", "account the energy and CPU time of a command and its whole tree", cmd_run },
 	{ "monitor", "record this machine, processes or a cgroup, window by window", cmd_monitor },
+	{ "calibrate", "measure the idle power of each package, for the marginal policy", cmd_calibrate },
 };
 
 static const struct command *find(const char *name)
@@ -56,6 +57,7 @@ static int print_help(void)
 	      "  schedwatt run -- make -j8\n"
 	      "  schedwatt monitor -i 1000 -d 60 -f jsonl -o host.jsonl\n"
 	      "  schedwatt monitor -p 4242\n"
+	      "  schedwatt calibrate -o idle.json\n"
 	      "  schedwatt help run\n"
 	      "\nOptions: --help, --version\n",
 	      stdout);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "calibration.h"
 #include "message.h"
 
 enum {
@@ -21,7 +22,6 @@ enum {
 };
 
 #define DURATION_MAX_S 1000000000
-#define WATTS_MAX      1000000
 
 /* sw_parse_u64() allows the newline that kernel files end with; an option must not have it. */
 static int parse_whole(const char *text, uint64_t max, uint64_t *ret)
@@ -219,11 +219,11 @@ static int parse_watts(const char *option, const char *arg, const char *text, si
 	if (len < sizeof(token)) {
 		memcpy(token, text, len);
 		token[len] = '\0';
-		if (!sw_parse_decimal(token, 6, UINT64_C(1000000) * WATTS_MAX, ret_uw))
+		if (!sw_parse_decimal(token, 6, UINT64_C(1000000) * BASELINE_WATTS_MAX, ret_uw))
 			return 0;
 	}
 	message_error("--%s '%s': '%.*s' is not a number of watts from 0 to %d; write it like 3.5", option, arg,
-		      (int)(len < 100 ? len : 100), text, WATTS_MAX);
+		      (int)(len < 100 ? len : 100), text, BASELINE_WATTS_MAX);
 	return EINVAL;
 }
 
@@ -232,6 +232,10 @@ int option_baseline(struct options *o, const char *arg)
 	const char *at = arg;
 	size_t n = 0;
 
+	baseline_free(&o->baseline);
+	/* Nothing but what numbers are made of is numbers, right or wrong; a file of such a name is ./12. */
+	if (arg[strspn(arg, "0123456789.,")] || !arg[0])
+		return baseline_read(&o->baseline, arg) ? EINVAL : 0;
 	for (;;) {
 		size_t len = strcspn(at, ",");
 
@@ -239,14 +243,26 @@ int option_baseline(struct options *o, const char *arg)
 			message_error("--baseline '%s' has more than %d values, one a package", arg, SW_DOMAINS_MAX);
 			return EINVAL;
 		}
-		if (parse_watts("baseline", arg, at, len, &o->baseline_uw[n]))
+		if (parse_watts("baseline", arg, at, len, &o->baseline.uw[n]))
 			return EINVAL;
 		n++;
 		if (!at[len])
 			break;
 		at += len + 1;
 	}
-	o->n_baseline = n;
+	o->baseline.n = n;
+	return 0;
+}
+
+int option_max_busy(struct options *o, const char *arg)
+{
+	uint64_t milli;
+
+	if (sw_parse_decimal(arg, 3, CALIBRATION_ALL, &milli) || !milli) {
+		message_error("--max-busy '%s' is not a per cent above 0 and up to 100; write it like 2.5", arg);
+		return EINVAL;
+	}
+	o->max_busy = (uint32_t)milli;
 	return 0;
 }
 

@@ -18,7 +18,8 @@ int option_slots(struct options *o, const char *arg);
 int option_format(struct options *o, const char *arg);
 int option_policy(struct options *o, const char *arg);
 int option_hook(struct options *o, const char *arg);
-int option_baseline(struct options *o, const char *arg);
+int option_baseline(struct options *o, const char *arg); /* watts, or the name of a file */
+int option_max_busy(struct options *o, const char *arg);
 int option_model(struct options *o, const char *arg);
 int option_label(struct options *o, const char *arg);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the options of `run` and `monitor` and their help. Must not know: what is done with them.
+ * Owns: the options of each command and their help. Must not know: what is done with them.
  * Relies on: argp (glibc manual, "Parsing Program Options with Argp"). argp's own second line after an error ("Try...")
  * is turned off by taking its error stream away, and help is printed here, so that a failing write is seen.
  */
@@ -16,7 +16,12 @@
 #include "option_values.h"
 #include "output.h"
 
-enum { INTERVAL_DEFAULT_MS = 200 };
+enum {
+	INTERVAL_DEFAULT_MS = 200,
+	CALIBRATE_INTERVAL_MS = 500,
+};
+
+#define CALIBRATE_DURATION_NS UINT64_C(10000000000)
 
 /* Keys of options without a short form. */
 enum {
@@ -37,6 +42,7 @@ enum {
 	KEY_BY,
 	KEY_THREADS,
 	KEY_NO_CMDLINE,
+	KEY_MAX_BUSY,
 	KEY_USAGE,
 };
 
@@ -47,7 +53,21 @@ struct parse {
 	int status; /* and how that went */
 };
 
+/* Every command's. */
 static const struct argp_option common_options[] = {
+	{ "attribution-mode", KEY_ATTRIBUTION_MODE, "NAME", 0, "Back end for CPU time: auto or ebpf", 0 },
+	{ "slots", KEY_SLOTS, "N", 0, "Size of the kernel's table of tasks; chosen by itself by default", 0 },
+	{ "hook", KEY_HOOK, "NAME", OPTION_HIDDEN, NULL, 0 },
+	{ "sysfs", KEY_SYSFS, "DIR", 0, "Directory that stands for /sys, for energy counters", 0 },
+	{ "procfs", KEY_PROCFS, "DIR", 0, "Directory that stands for /proc", 0 },
+	{ "help", '?', NULL, 0, "Show this help", -1 },
+	{ NULL, 'h', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, -1 },
+	{ "usage", KEY_USAGE, NULL, 0, "Show a short usage message", -1 },
+	{ 0 },
+};
+
+/* Those of the commands that write records. */
+static const struct argp_option record_options[] = {
 	{ "interval-ms", 'i', "MS", 0, "Length of a window in whole milliseconds, 10 to 3600000; 200 by default", 0 },
 	{ NULL, 'I', NULL, OPTION_ALIAS, NULL, 0 },
 	{ "output", 'o', "FILE", 0, "Write records to FILE, which is truncated; - is stdout", 0 },
@@ -55,21 +75,14 @@ static const struct argp_option common_options[] = {
 	{ "by", KEY_BY, "WHAT", 0, "What rows stand for: process (default), thread, cgroup or comm", 0 },
 	{ "threads", KEY_THREADS, NULL, 0, "Add rows of threads to those of --by", 0 },
 	{ "no-cmdline", KEY_NO_CMDLINE, NULL, 0, "Leave the command lines of processes out", 0 },
-	{ "attribution-mode", KEY_ATTRIBUTION_MODE, "NAME", 0, "Back end for CPU time: auto or ebpf", 0 },
 	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, perf, msr, model or none", 0 },
 	{ "policy", KEY_POLICY, "NAME", 0, "How energy is shared: busy (default), capacity or marginal", 0 },
-	{ "baseline", KEY_BASELINE, "W0[,W1...]", 0, "Idle watts of each package, for the marginal share", 0 },
+	{ "baseline", KEY_BASELINE, "FILE|W0[,W1...]", 0,
+	  "Idle watts of each package, for the marginal share: a file of calibrate, or numbers", 0 },
 	{ "model", KEY_MODEL, "IDLE:MAX", 0, "Watts of one logical CPU, idle and busy, for the model", 0 },
 	{ "strict", KEY_STRICT, NULL, 0, "Fail where energy would not be measured", 0 },
-	{ "slots", KEY_SLOTS, "N", 0, "Size of the kernel's table of tasks; chosen by itself by default", 0 },
-	{ "hook", KEY_HOOK, "NAME", OPTION_HIDDEN, NULL, 0 },
 	{ "label", KEY_LABEL, "KEY=VALUE", 0, "Put a label into the records; may be repeated", 0 },
-	{ "sysfs", KEY_SYSFS, "DIR", 0, "Directory that stands for /sys, for energy counters", 0 },
-	{ "procfs", KEY_PROCFS, "DIR", 0, "Directory that stands for /proc", 0 },
 	{ "cgroupfs", KEY_CGROUPFS, "DIR", 0, "Directory where cgroup v2 is mounted; found by itself by default", 0 },
-	{ "help", '?', NULL, 0, "Show this help", -1 },
-	{ NULL, 'h', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, -1 },
-	{ "usage", KEY_USAGE, NULL, 0, "Show a short usage message", -1 },
 	{ 0 },
 };
 
@@ -82,6 +95,17 @@ static const struct argp_option monitor_options[] = {
 	{ 0 },
 };
 
+static const struct argp_option calibrate_options[] = {
+	{ "duration", 'd', "SECONDS", 0, "How long to measure (decimals are allowed), in whole windows; 10 by default", 0 },
+	{ "interval-ms", 'i', "MS", 0, "Length of a window in whole milliseconds, 10 to 3600000; 500 by default", 0 },
+	{ NULL, 'I', NULL, OPTION_ALIAS, NULL, 0 },
+	{ "output", 'o', "FILE", 0, "Write the baseline to FILE, for --baseline; - is stdout", 0 },
+	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, perf or msr", 0 },
+	{ "max-busy", KEY_MAX_BUSY, "PERCENT", 0,
+	  "How busy the CPUs of a package may be; by default 5, and no more than half a CPU", 0 },
+	{ 0 },
+};
+
 /* Or getopt would take run's --cgroup for a short --cgroupfs, and record something else than was asked for. */
 static const struct argp_option run_options[] = {
 	{ "cgroup", KEY_CGROUP, "PATH", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, NULL, 0 },
@@ -90,8 +114,14 @@ static const struct argp_option run_options[] = {
 
 static error_t print_help(struct parse *p, struct argp_state *state, unsigned flags)
 {
+	static const char *const names[] = {
+		[COMMAND_RUN] = "schedwatt run",
+		[COMMAND_MONITOR] = "schedwatt monitor",
+		[COMMAND_CALIBRATE] = "schedwatt calibrate",
+	};
+
 	/* argp sets this to argv[0], which has to be the bare "schedwatt" for getopt's messages. */
-	state->name = p->command == COMMAND_RUN ? (char *)"schedwatt run" : (char *)"schedwatt monitor";
+	state->name = (char *)names[p->command];
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write here, and nothing else runs after it */
 	argp_state_help(state, stdout, flags);
 	p->helped = 1;
@@ -99,10 +129,24 @@ static error_t print_help(struct parse *p, struct argp_state *state, unsigned fl
 	return ECANCELED; /* parse no further */
 }
 
+static error_t parse_energy(struct parse *p, const char *arg)
+{
+	static const char *const all[] = { "auto", "powercap", "perf", "msr", "model", "none", NULL };
+	static const char *const measured[] = { "auto", "powercap", "perf", "msr", NULL };
+
+	if (p->command != COMMAND_CALIBRATE)
+		return option_name(&p->o->energy, "energy", arg, all, "auto, powercap, perf, msr, model or none");
+	if (!strcmp(arg, "model")) {
+		message_error("--energy 'model' cannot be calibrated: a model's idle power is what it was told; use auto, "
+			      "powercap, perf or msr");
+		return EINVAL;
+	}
+	return option_name(&p->o->energy, "energy", arg, measured, "auto, powercap, perf or msr");
+}
+
 static error_t parse_common(int key, char *arg, struct argp_state *state)
 {
 	static const char *const backends[] = { "auto", "ebpf", NULL };
-	static const char *const energies[] = { "auto", "powercap", "perf", "msr", "model", "none", NULL };
 	struct parse *p = state->input;
 	struct options *o = p->o;
 
@@ -126,12 +170,13 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 	case KEY_ATTRIBUTION_MODE:
 		return option_name(&o->backend, "attribution-mode", arg, backends, "auto or ebpf");
 	case KEY_ENERGY:
-		return option_name(&o->energy, "energy", arg, energies,
-				   "auto, powercap, perf, msr, model or none");
+		return parse_energy(p, arg);
 	case KEY_POLICY:
 		return option_policy(o, arg);
 	case KEY_BASELINE:
 		return option_baseline(o, arg);
+	case KEY_MAX_BUSY:
+		return option_max_busy(o, arg);
 	case KEY_MODEL:
 		return option_model(o, arg);
 	case KEY_STRICT:
@@ -169,9 +214,10 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->err_stream = NULL;
-		state->child_inputs[0] = p;
+		for (size_t i = 0; state->root_argp->children[i].argp; i++)
+			state->child_inputs[i] = p;
 		return 0;
-	case 'd': /* this and the targets are among the options of monitor only */
+	case 'd': /* which options a command has, its tables say */
 		return option_duration(p->o, arg);
 	case 'p':
 		return option_pids(p->o, arg);
@@ -184,6 +230,10 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 		}
 		return option_cgroup(p->o, arg);
 	case ARGP_KEY_ARG:
+		if (p->command == COMMAND_CALIBRATE) {
+			message_error("calibrate takes no argument '%s'; -o FILE names what to write", arg);
+			return EINVAL;
+		}
 		if (p->command == COMMAND_MONITOR) {
 			message_error("monitor takes no argument '%s'; -p PID names a process, and `schedwatt run -- "
 				      "COMMAND` accounts a command",
@@ -195,7 +245,7 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_common(key, arg, state);
 	}
 }
 
@@ -212,6 +262,24 @@ static int check_target(const struct options *o)
 	return 0;
 }
 
+static int check_calibrate(const struct options *o)
+{
+	uint64_t two_ns = UINT64_C(2000000) * o->interval_ms;
+
+	if (o->duration_ns < two_ns) {
+		message_error("--duration is shorter than two windows of %u ms, which it takes to see how much the power "
+			      "varies; give %u.%03u s or more, or a shorter --interval-ms",
+			      o->interval_ms, o->interval_ms / 500, o->interval_ms % 500 * 2);
+		return -EINVAL;
+	}
+	if (o->output && o->output[0] && !o->output[strspn(o->output, "0123456789.,")]) {
+		message_error("--output '%s' would be a number of watts to --baseline; write it like ./%s", o->output,
+			      o->output);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* What can only be judged when all options are known. */
 static int check(const struct options *o, enum command command)
 {
@@ -221,15 +289,16 @@ static int check(const struct options *o, enum command command)
 			      o->interval_ms, OPTION_INTERVAL_MIN_MS, OPTION_INTERVAL_MIN_MS);
 		return -EINVAL;
 	}
-	if (o->policy == SW_POLICY_MARGINAL && !o->n_baseline) {
-		message_error("--policy 'marginal' needs the idle watts of each package; add --baseline W0[,W1...]");
+	if (o->policy == SW_POLICY_MARGINAL && !o->baseline.n) {
+		message_error("--policy 'marginal' needs the idle watts of each package; add --baseline FILE, which `schedwatt "
+			      "calibrate -o FILE` writes, or --baseline W0[,W1...]");
 		return -EINVAL;
 	}
 	if (command == COMMAND_RUN && !o->command) {
 		message_error("run needs a command; write schedwatt run -- COMMAND [ARGUMENT...]");
 		return -EINVAL;
 	}
-	return check_target(o);
+	return command == COMMAND_CALIBRATE ? check_calibrate(o) : check_target(o);
 }
 
 static const char run_doc[] =
@@ -238,7 +307,7 @@ static const char run_doc[] =
 	"\vExamples:\n"
 	"  schedwatt run -- make -j8\n"
 	"  schedwatt run -o build.jsonl --label job=nightly -- make -j8\n"
-	"  schedwatt run --by thread --policy marginal --baseline 11.5 -- ./benchmark\n"
+	"  schedwatt run --by thread --policy marginal --baseline idle.json -- ./benchmark\n"
 	"\n"
 	"Exit status: the command's; 127 not found, 126 not executable, 128+n killed by signal n, 125 a failure of "
 	"schedwatt before the command started, 2 usage.";
@@ -257,21 +326,51 @@ static const char monitor_doc[] =
 	"A recording of processes ends when they and, unless --scope process, their descendants have ended; SIGINT and "
 	"SIGTERM end any, with its summary. Exit status: 0 done, 1 failed, 2 usage.";
 
+static const char calibrate_doc[] =
+	"Measure the idle power of each package, for the marginal policy of run and monitor, and how much it varies. Do "
+	"this when the machine has nothing to do: a busy one is refused."
+	"\vExamples:\n"
+	"  schedwatt calibrate\n"
+	"  schedwatt calibrate -o idle.json -d 60\n"
+	"  schedwatt run --policy marginal --baseline idle.json -- make -j8\n"
+	"\n"
+	"Nothing is written unless the machine was idle all the time. Exit status: 0 done, 1 failed, refused or "
+	"interrupted, 2 usage.";
+
 int options_parse(struct options *o, enum command command, int argc, char **argv, int *status)
 {
 	const struct argp common = { .options = common_options, .parser = parse_common };
-	const struct argp_child children[] = { { .argp = &common }, { 0 } };
+	const struct argp records = { .options = record_options, .parser = parse_common };
+	const struct argp_child children[] = {
+		{ .argp = &common },
+		{ .argp = command == COMMAND_CALIBRATE ? NULL : &records },
+		{ 0 },
+	};
+	static const struct {
+		const struct argp_option *options;
+		const char *doc;
+	} own[] = {
+		[COMMAND_RUN] = { run_options, run_doc },
+		[COMMAND_MONITOR] = { monitor_options, monitor_doc },
+		[COMMAND_CALIBRATE] = { calibrate_options, calibrate_doc },
+	};
 	const struct argp argp = {
-		.options = command == COMMAND_MONITOR ? monitor_options : run_options,
+		.options = own[command].options,
 		.parser = parse_command,
 		.args_doc = command == COMMAND_RUN ? "[--] COMMAND [ARGUMENT...]" : NULL,
-		.doc = command == COMMAND_RUN ? run_doc : monitor_doc,
+		.doc = own[command].doc,
 		.children = children,
 	};
 	struct parse p = { .o = o, .command = command };
 	error_t err;
 
 	*o = (struct options){ .interval_ms = INTERVAL_DEFAULT_MS, .backend = "auto", .energy = "auto" };
+	if (command == COMMAND_CALIBRATE) {
+		o->interval_ms = CALIBRATE_INTERVAL_MS;
+		o->duration_ns = CALIBRATE_DURATION_NS;
+		o->by = SW_BY_COMM; /* who was busy */
+		o->no_cmdline = true;
+	}
 	argv[0] = (char *)"schedwatt"; /* getopt begins its messages with it */
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, &p);
 	if (p.helped) {
@@ -295,6 +394,7 @@ void options_free(struct options *o)
 		free((char *)o->labels[i].key); /* key and value are one piece */
 	free(o->labels);
 	free(o->target.pids);
+	baseline_free(&o->baseline);
 	*o = (struct options){ 0 };
 }
 
@@ -310,8 +410,8 @@ void options_to_library(const struct options *o, struct sw_options *lib)
 		.energy = o->energy,
 		.policy = o->policy,
 		.strict = o->strict,
-		.baseline_uw = o->n_baseline ? o->baseline_uw : NULL,
-		.n_baseline = o->n_baseline,
+		.baseline_uw = o->baseline.n ? o->baseline.uw : NULL,
+		.n_baseline = o->baseline.n,
 		.model_idle_uw = o->model_idle_uw,
 		.model_max_uw = o->model_max_uw,
 		.slots = o->slots,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of `run` and `monitor`. */
+/* The options of `run`, `monitor` and `calibrate`. */
 #ifndef SW_CLI_OPTIONS_H
 #define SW_CLI_OPTIONS_H
 
@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "baseline.h"
 #include "schedwatt.h"
 #include "sink.h"
 #include "target.h"
@@ -15,6 +16,7 @@
 enum command {
 	COMMAND_RUN,
 	COMMAND_MONITOR,
+	COMMAND_CALIBRATE,
 };
 
 struct options {
@@ -25,6 +27,7 @@ struct options {
 	bool no_cmdline;
 	uint32_t interval_ms;
 	uint64_t duration_ns;     /* 0: until a signal */
+	uint32_t max_busy;        /* calibrate: thousandths of a per cent; 0: as quiet as a host can be asked to be */
 	const char *output;       /* -o, or NULL */
 	const struct sink *sink;  /* -f, or NULL */
 	const char *backend;      /* "auto" or a name */
@@ -33,8 +36,7 @@ struct options {
 	uint32_t hook;            /* enum sw_hook */
 	uint32_t slots;           /* 0: chosen by the library */
 	uint32_t strict;
-	uint64_t baseline_uw[SW_DOMAINS_MAX];
-	size_t n_baseline;
+	struct baseline baseline; /* ours but for its file's name */
 	uint64_t model_idle_uw; /* both 0: the model's defaults */
 	uint64_t model_max_uw;
 	const char *sysfs;

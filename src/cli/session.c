@@ -51,7 +51,9 @@ int session_open(struct session *s, const struct target *target)
 		.n_labels = s->options->n_labels,
 	};
 	s->pids_alive = (uint32_t)s->recording.header->n_pids;
-	return 0;
+	err = baseline_check(&s->options->baseline, s->recording.header);
+	s->failed = err != 0;
+	return err;
 }
 
 static int monitor_failed(struct session *s, const char *what, int err)
@@ -102,16 +104,21 @@ static void take_report(struct session *s, const struct sw_report *report)
 	write_record(s);
 }
 
+int session_next(struct session *s, const struct sw_report **ret)
+{
+	int r = sw_monitor_step(s->monitor, ret);
+
+	return r < 0 ? monitor_failed(s, "cannot read a window", r) : r;
+}
+
 int session_step(struct session *s)
 {
 	const struct sw_report *report = NULL;
-	int r = sw_monitor_step(s->monitor, &report);
+	int r = session_next(s, &report);
 
-	if (r < 0)
-		return monitor_failed(s, "cannot read a window", r);
 	if (r > 0)
 		take_report(s, report);
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 int session_finish(struct session *s)

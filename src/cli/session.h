@@ -40,6 +40,9 @@ int session_begin(struct session *s);
 /* Write the header. A failing write stops the records, not the recording; s->out.err tells. */
 void session_header(struct session *s);
 
+/* Close the window that is due, for a caller that has no sink: 1 and *ret; 0: none is due; or -errno of the monitor. */
+int session_next(struct session *s, const struct sw_report **ret);
+
 /* Close and write the window that is due; finish: the current one, ahead of its time. 0, or -errno of the monitor. */
 int session_step(struct session *s);
 int session_finish(struct session *s);

@@ -1,51 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Owns: which command lines are accepted, what they mean, and that a refusal is one line that names the value.
- * Relies on: memfd_create(2) in place of stderr.
  */
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "cli/message.h"
 #include "cli/options.h"
+#include "capture.h"
 
 enum { ARGS_MAX = 24 };
 
 struct result {
 	struct options o;
 	int err, status;
-	char said[2048];
+	struct capture capture;
 	char *argv[ARGS_MAX];
 };
 
-/* Parse with stderr kept in r->said. The caller frees r->o. */
+/* Parse with stderr kept in r->capture. The caller frees r->o. */
 static void parse(struct result *r, enum command command, const char *const *args)
 {
-	int argc = 1, saved = dup(STDERR_FILENO), fd = memfd_create("stderr", MFD_CLOEXEC);
-	ssize_t n;
+	int argc = 1;
 
-	assert_true(saved >= 0 && fd >= 0);
 	*r = (struct result){ .status = -1, .argv = { (char *)"command" } };
 	for (; args[argc - 1]; argc++) {
 		assert_true(argc < ARGS_MAX - 1);
 		r->argv[argc] = (char *)args[argc - 1];
 	}
-	assert_int_equal(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+	capture_begin(&r->capture);
 	r->err = options_parse(&r->o, command, argc, r->argv, &r->status);
-	assert_int_equal(dup2(saved, STDERR_FILENO), STDERR_FILENO);
-	n = pread(fd, r->said, sizeof(r->said) - 1, 0);
-	assert_true(n >= 0);
-	close(fd);
-	close(saved);
+	capture_end(&r->capture);
 }
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -58,7 +49,7 @@ static void test_defaults(void **state)
 	(void)state;
 	parse(&r, COMMAND_MONITOR, (const char *const[]){ NULL });
 	assert_int_equal(r.err, 0);
-	assert_string_equal(r.said, "");
+	assert_string_equal(r.capture.said, "");
 	assert_int_equal(r.o.interval_ms, 200);
 	assert_true(r.o.duration_ns == 0);
 	assert_null(r.o.output);
@@ -67,7 +58,7 @@ static void test_defaults(void **state)
 	assert_string_equal(r.o.energy, "auto");
 	assert_int_equal(r.o.policy, SW_POLICY_BUSY);
 	assert_int_equal(r.o.hook, SW_HOOK_AUTO);
-	assert_int_equal(r.o.n_baseline, 0);
+	assert_int_equal(r.o.baseline.n, 0);
 	assert_null(r.o.command);
 	assert_int_equal(r.o.target.kind, SW_TARGET_HOST);
 	assert_int_equal(r.o.by, 0);
@@ -232,9 +223,9 @@ static void refuse(enum command command, const char *value, const char *const *a
 	parse(&r, command, args);
 	assert_int_not_equal(r.err, 0);
 	assert_int_equal(r.status, EXIT_USAGE);
-	assert_int_equal(strncmp(r.said, "schedwatt: ", 11), 0);
-	assert_non_null(strstr(r.said, value));
-	end = strchr(r.said, '\n');
+	assert_int_equal(strncmp(r.capture.said, "schedwatt: ", 11), 0);
+	assert_non_null(strstr(r.capture.said, value));
+	end = strchr(r.capture.said, '\n');
 	assert_non_null(end);
 	assert_string_equal(end, "\n"); /* one line */
 	options_free(&r.o);
@@ -248,7 +239,7 @@ static void refuse_with(enum command command, const char *said, const char *cons
 	parse(&r, command, args);
 	assert_int_not_equal(r.err, 0);
 	assert_int_equal(r.status, EXIT_USAGE);
-	assert_string_equal(r.said, said);
+	assert_string_equal(r.capture.said, said);
 	options_free(&r.o);
 }
 
@@ -339,6 +330,8 @@ static void test_refused_values(void **state)
 		{ "-d", "inf" }, { "-d", "." }, { "-d", "1." }, { "-d", "0.0000000001" }, { "-d", "1000000001" },
 		{ "-f", "csv" }, { "-f", "JSONL" }, { "--attribution-mode", "proc" }, { "--energy", "rapl" },
 		{ "--policy", "fair" }, { "--policy", "marginal" }, { "--baseline", "x" }, { "--baseline", "1,,2" },
+		{ "--baseline", "" }, { "--baseline", "nan" }, { "--baseline", "1e1" }, { "--baseline", "0.0000001" },
+		{ "--baseline", "1.2.3" }, { "--baseline", "." },
 		{ "--baseline", "1," }, { "--baseline", "1000001" }, { "--baseline", "-1" },
 		{ "--model", "3" }, { "--model", "3:" }, { "--model", ":3" }, { "--model", "4:3" },
 		{ "--model", "0:0" }, { "--model", "1:2:3" }, { "--slots", "0" }, { "--slots", "16777217" },
@@ -352,6 +345,68 @@ static void test_refused_values(void **state)
 	/* A newline at the end is no number either, and the message still is one line. */
 	refuse(COMMAND_MONITOR, "20?", ARGS("-i", "20\n"));
 	refuse(COMMAND_MONITOR, "2?", ARGS("--slots", "2\n"));
+}
+
+static void test_calibrate(void **state)
+{
+	struct sw_options lib;
+	struct result r;
+
+	(void)state;
+	parse(&r, COMMAND_CALIBRATE, (const char *const[]){ NULL });
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.o.interval_ms, 500);
+	assert_true(r.o.duration_ns == UINT64_C(10000000000));
+	assert_int_equal(r.o.max_busy, 0);
+	assert_null(r.o.output);
+	options_to_library(&r.o, &lib);
+	assert_int_equal(lib.by, SW_BY_COMM);
+	assert_int_equal(lib.no_cmdline, 1);
+	assert_string_equal(lib.energy, "auto");
+	options_free(&r.o);
+
+	parse(&r, COMMAND_CALIBRATE,
+	      ARGS("-d", "0.1", "-I", "50", "-o", "-", "--max-busy", "12.345", "--energy", "perf", "--sysfs", "/s", "--procfs",
+		   "/p", "--attribution-mode", "ebpf"));
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.o.interval_ms, 50);
+	assert_true(r.o.duration_ns == 100000000);
+	assert_int_equal(r.o.max_busy, 12345);
+	assert_string_equal(r.o.output, "-");
+	options_to_library(&r.o, &lib);
+	assert_string_equal(lib.energy, "perf");
+	assert_string_equal(lib.sysfs, "/s");
+	assert_string_equal(lib.procfs, "/p");
+	options_free(&r.o);
+}
+
+static void test_refused_calibrate(void **state)
+{
+	static const char *const percents[] = { "0", "100.001", "-1", "5%", "nan", "", "1.0005", "5 " };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++)
+		refuse(COMMAND_CALIBRATE, percents[i], ARGS("--max-busy", percents[i]));
+	refuse_with(COMMAND_CALIBRATE,
+		    "schedwatt: --energy 'model' cannot be calibrated: a model's idle power is what it was told; use auto, "
+		    "powercap, perf or msr\n",
+		    ARGS("--energy", "model"));
+	refuse_with(COMMAND_CALIBRATE, "schedwatt: --energy 'none' is not known; use auto, powercap, perf or msr\n",
+		    ARGS("--energy", "none"));
+	refuse_with(COMMAND_CALIBRATE,
+		    "schedwatt: --duration is shorter than two windows of 501 ms, which it takes to see how much the power "
+		    "varies; give 1.002 s or more, or a shorter --interval-ms\n",
+		    ARGS("-d", "1", "-i", "501"));
+	refuse_with(COMMAND_CALIBRATE,
+		    "schedwatt: --output '12,5' would be a number of watts to --baseline; write it like ./12,5\n",
+		    ARGS("-o", "12,5"));
+	refuse_with(COMMAND_CALIBRATE, "schedwatt: calibrate takes no argument 'idle.json'; -o FILE names what to write\n",
+		    ARGS("idle.json"));
+	/* What records have, a calibration has not. */
+	refuse_with(COMMAND_CALIBRATE, "schedwatt: unrecognized option '--policy'\n", ARGS("--policy", "busy"));
+	refuse_with(COMMAND_CALIBRATE, "schedwatt: unrecognized option '--model'\n", ARGS("--model", "1:2"));
+	refuse_with(COMMAND_CALIBRATE, "schedwatt: invalid option -- 'p'\n", ARGS("-p", "1"));
+	refuse_with(COMMAND_MONITOR, "schedwatt: unrecognized option '--max-busy'\n", ARGS("--max-busy", "5"));
 }
 
 static void test_refused_lines(void **state)
@@ -379,7 +434,7 @@ static void test_baseline_count(void **state)
 		strcat(many, i ? ",7" : "7");
 	parse(&r, COMMAND_MONITOR, ARGS("--baseline", many));
 	assert_int_equal(r.err, 0);
-	assert_int_equal(r.o.n_baseline, SW_DOMAINS_MAX);
+	assert_int_equal(r.o.baseline.n, SW_DOMAINS_MAX);
 	options_free(&r.o);
 	strcat(many, ",7");
 	refuse(COMMAND_MONITOR, many, ARGS("--baseline", many));
@@ -394,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_baseline_count), cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_groupings),      cmocka_unit_test(test_refused_targets),
 		cmocka_unit_test(test_run_has_no_target), cmocka_unit_test(test_pid_count),
+		cmocka_unit_test(test_calibrate),      cmocka_unit_test(test_refused_calibrate),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
