@@ -210,6 +210,36 @@ def packages(path, *pids):
         want(there > p["oncpu_ns"] * 9 // 10, "pinned elsewhere?", p)
 
 
+def baseline(path, slack, most_windows, *watts):
+    """A file of calibrate: the watts of packages 0, 1, … up to a part of them. Windows that come late are longer."""
+    (b,) = read(path)
+    want(b["type"] == "baseline" and b["schema"] == "schedwatt-baseline/1", b)
+    want(b["energy_source"] == "powercap" and b["version"] and b["kernel"] and b["started_at"].endswith("Z"), b)
+    want(2 <= b["windows"] <= int(most_windows) and b["windows_without_energy"] == b["windows_suspended"] == 0, b)
+    want([p["package"] for p in b["packages"]] == list(range(len(watts))), b["packages"])
+    want(0 < b["busy_percent"] <= 100 and all(0 <= p["busy_percent"] <= 100 for p in b["packages"]), b)
+    for p, known in zip(b["packages"], map(Decimal, watts)):
+        want(abs(p["watts"] - known) <= known * Decimal(slack), p, "of", known)
+        want(p["watts_min"] <= p["watts"] <= p["watts_max"] and p["watts_sd"] >= 0, p)
+
+
+def has_baseline(path, idle):
+    """The header's baseline is that of calibrate's file, to the last digit."""
+    header, (b,) = read(path)[0], read(idle)
+    want(header["attribution_policy"] == "marginal", header)
+    want(header["baseline_watts"] == [p["watts"] for p in b["packages"]], header["baseline_watts"], b["packages"])
+
+
+def above(path):
+    """A baseline that is above what is measured: flagged, and no process is charged for anything."""
+    records = read(path)
+    for s in of_type(records, "sample"):
+        want("baseline" in s["window_flags"], s["window_flags"])
+        want(s["total_joules"] > 0 and s["idle_joules"] == s["total_joules"], s["idle_joules"], s["total_joules"])
+        want(s["proc_attributed_joules"] == 0 and all(p["joules"] == 0 for p in s["processes"]), s["processes"])
+    want(records[-1]["windows_flagged"]["baseline"] == len(of_type(records, "sample")), records[-1]["windows_flagged"])
+
+
 if __name__ == "__main__":
     words = [a for a in sys.argv[2:] if not re.match("[a-z]+:=", a)]
     globals()[sys.argv[1]](*words, **dict(a.split(":=", 1) for a in sys.argv[2:] if a not in words))
