@@ -15,12 +15,15 @@
 #include <unistd.h>
 
 struct meter {
-	int fd;  /* energy_uj, or -1 */
-	int err; /* why there is none, as -errno */
+	int fd;      /* energy_uj, or -1 */
+	int err;     /* why there is none, as -errno */
+	bool lost;   /* it was there when opened, and the last read failed */
+	char *what;  /* which zone it belongs to, to be found again */
 };
 
 struct powercap {
 	struct sw_energy_source head;
+	int sysfs_fd;
 	struct meter *meters;  /* by zone */
 	struct sw_near near;
 };
@@ -32,10 +35,14 @@ static void powercap_close(struct sw_energy_source *source)
 
 	if (!p)
 		return;
-	for (i = 0; p->meters && i < p->head.n_zones; i++)
+	for (i = 0; p->meters && i < p->head.n_zones; i++) {
 		if (p->meters[i].fd >= 0)
 			close(p->meters[i].fd);
+		free(p->meters[i].what);
+	}
 	free(p->meters);
+	if (p->sysfs_fd >= 0)
+		close(p->sysfs_fd);
 	sw_near_free(&p->near);
 	sw_zones_free(p->head.zones, p->head.n_zones);
 	free(p);
@@ -54,11 +61,12 @@ static int take_zones(struct powercap *p, struct sw_found_list *list, const stru
 	for (i = 0; i < list->n; i++) {
 		struct sw_found *f = &list->zone[i];
 
-		p->meters[i] = (struct meter){ .fd = f->fd, .err = f->err };
+		p->meters[i] = (struct meter){ .fd = f->fd, .err = f->err, .what = f->what };
 		p->head.zones[i] = f->info;
 		p->head.zones[i].domains = f->info.package < 0 ? 0 :
 						sw_topology_domains(t, f->info.package, f->info.die);
 		f->fd = -1;
+		f->what = NULL;
 		f->info = (struct sw_zone_info){ .name = NULL };
 	}
 	return 0;
@@ -137,6 +145,11 @@ static int powercap_open(const struct sw_energy_config *config, struct sw_error 
 		goto out;
 	}
 	p->head.ops = &sw_energy_powercap;
+	p->sysfs_fd = fcntl(config->sysfs_fd, F_DUPFD_CLOEXEC, 0);
+	if (p->sysfs_fd < 0) {
+		err = sw_fail(error, -errno, "cannot keep a file descriptor of sysfs");
+		goto out;
+	}
 	err = sw_near_init(&p->near, config->topology);
 	if (!err)
 		err = take_zones(p, &list, config->topology);
@@ -162,15 +175,52 @@ static void powercap_read(struct sw_energy_source *source, const struct sw_busy 
 	(void)busy;
 	sw_near_begin(&p->near);
 	for (i = 0; i < p->head.n_zones; i++) {
-		const struct meter *meter = &p->meters[i];
+		struct meter *meter = &p->meters[i];
 
 		values[i] = (struct sw_zone_value){ .status = meter->err };
 		if (meter->fd < 0)
 			continue;
 		sw_near_go(&p->near, p->head.zones[i].domains);
 		values[i].status = sw_fd_read_u64(meter->fd, UINT64_MAX, &values[i].raw_uj);
+		meter->lost = values[i].status;
 	}
 	sw_near_end(&p->near);
+}
+
+/*
+ * The kept file of a zone that was removed (its driver unloaded, the last CPU of its package off) fails with ENODEV for
+ * ever, whatever comes back in its place: kernfs_get_active(). So a counter that begun anew is never taken for the old
+ * one: a failed read stands between. A file that fails otherwise, and cannot be opened now, is kept: it may recover.
+ */
+static void mend_meter(struct meter *meter, int powercap_fd, const struct sw_found_list *list)
+{
+	int fd = sw_powercap_open_counter(powercap_fd, list, meter->what);
+
+	if (fd < 0 && fd != -ENODEV)
+		return;
+	if (meter->fd >= 0)
+		close(meter->fd);
+	meter->fd = fd < 0 ? -1 : fd;
+	meter->err = fd < 0 ? fd : 0;
+}
+
+static void powercap_mend(struct sw_energy_source *source)
+{
+	struct powercap *p = (struct powercap *)source;
+	struct sw_found_list list = { .n = 0 };
+	size_t i;
+	int fd;
+
+	fd = openat(p->sysfs_fd, SW_POWERCAP_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno != ENOENT)
+		return;
+	if (fd < 0 || !sw_powercap_list(fd, &list))
+		for (i = 0; i < p->head.n_zones; i++)
+			if (p->meters[i].lost)
+				mend_meter(&p->meters[i], fd, &list);
+	sw_found_free(&list);
+	if (fd >= 0)
+		close(fd);
 }
 
 const struct sw_energy_ops sw_energy_powercap = {
@@ -178,5 +228,6 @@ const struct sw_energy_ops sw_energy_powercap = {
 	.quality = "measured",
 	.open = powercap_open,
 	.read = powercap_read,
+	.mend = powercap_mend,
 	.close = powercap_close,
 };

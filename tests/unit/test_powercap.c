@@ -1,75 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* energy/powercap.c: which zones there are, what each counts, and what a broken one does. */
-#include "tree.h"
+/* energy/powercap*.c: which zones there are, what each counts, and where it is read. */
+#include "powercap.h"
 
-#include "../../src/energy/source.h"
-
-#include <errno.h>
 #include <sched.h>
 #include <sys/syscall.h>
-
-static const struct sw_topology one = { .n_cpus = 4, .n_domains = 1, .n_packages = 1, .die_of = { -1 } };
-
-static struct sw_energy_source *open_zones(const struct tree *t, const struct sw_topology *topo)
-{
-	const struct sw_energy_config config = { .sysfs_fd = t->fd, .topology = topo };
-	struct sw_energy_source *s = NULL;
-	struct sw_error e = { .text = "" };
-
-	if (sw_energy_powercap.open(&config, &e, &s))
-		fail_msg("%s", e.text);
-	return s;
-}
-
-/* Open must fail; its words. */
-static const char *refusal(const struct tree *t, int want, struct sw_error *e)
-{
-	const struct sw_energy_config config = { .sysfs_fd = t->fd, .topology = &one };
-	struct sw_energy_source *s = (void *)e;
-
-	assert_int_equal(sw_energy_powercap.open(&config, e, &s), want);
-	assert_ptr_equal(s, e);
-	return e->text;
-}
-
-static size_t zone(const struct sw_energy_source *s, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < s->n_zones; i++)
-		if (!strcmp(s->zones[i].name, name))
-			return i;
-	fail_msg("no zone %s", name);
-	return 0;
-}
-
-/* All paths in their order; a twin is marked '=', a zone with a problem '!'. */
-static void assert_zones(const struct sw_energy_source *s, const char *want)
-{
-	char text[1024] = "";
-	size_t i, n = 0;
-
-	for (i = 0; i < s->n_zones; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s%s%s", i ? ", " : "", s->zones[i].name,
-				      s->zones[i].twin ? "=" : "", s->zones[i].problem ? "!" : "");
-	assert_string_equal(text, want);
-}
-
-/* What is added: packages and dram, twins and broken ones left out. */
-static uint64_t total_uj(struct sw_energy_source *s)
-{
-	struct sw_zone_value v[32];
-	uint64_t sum = 0;
-	size_t i;
-
-	assert_true(s->n_zones <= 32);
-	s->ops->read(s, NULL, v);
-	for (i = 0; i < s->n_zones; i++)
-		if ((s->zones[i].role == SW_ROLE_PACKAGE || s->zones[i].role == SW_ROLE_DRAM) && !s->zones[i].twin &&
-		    !v[i].status)
-			sum += v[i].raw_uj;
-	return sum;
-}
 
 /* 3.93 J, not 14.44 or 18.37; psys stands in the middle of the numbers and is no package. */
 static void laptop(void **state)
@@ -227,6 +161,71 @@ static void per_die(void **state)
 	s->ops->close(s);
 }
 
+/* (package, die) of each form of name, with a newline behind it and without. */
+static void forms_of_names(void **state)
+{
+	static const struct {
+		const char *name;
+		enum sw_zone_role role;
+		int package, die;
+	} forms[] = {
+		{ "package-0", SW_ROLE_PACKAGE, 0, -1 },       { "package-15\n", SW_ROLE_PACKAGE, 15, -1 },
+		{ "package-2-die-3", SW_ROLE_PACKAGE, 2, 3 },  { "package-1-die-0\n", SW_ROLE_PACKAGE, 1, 0 },
+		{ "package-16-die-12", SW_ROLE_PACKAGE, 16, 12 },
+		{ "psys", SW_ROLE_PLATFORM, -1, -1 },          { "psys-1\n", SW_ROLE_PLATFORM, -1, -1 },
+		{ "dram\n", SW_ROLE_DRAM, -1, -1 },            { "core", SW_ROLE_SUBZONE, -1, -1 },
+		{ "uncore\n", SW_ROLE_SUBZONE, -1, -1 },       { "psys-", SW_ROLE_UNKNOWN, -1, -1 },
+		{ "psys-x", SW_ROLE_UNKNOWN, -1, -1 },
+	};
+	const struct tree *t = *state;
+	struct sw_energy_source *s;
+	char dir[32], path[32];
+	size_t i;
+
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		snprintf(dir, sizeof(dir), "intel-rapl:%zu", 3 * i + 1); /* with holes in the numbering */
+		tree_zone(t, dir, forms[i].name, "1\n", NULL);
+	}
+	s = open_zones(t, &one);
+	assert_int_equal(s->n_zones, sizeof(forms) / sizeof(forms[0]));
+	for (i = 0; i < s->n_zones; i++) {
+		const struct sw_zone_info *z;
+
+		snprintf(path, sizeof(path), "%.*s", (int)strcspn(forms[i].name, "\n"), forms[i].name);
+		z = &s->zones[zone(s, path)];
+		assert_int_equal(z->role, forms[i].role);
+		assert_int_equal(z->package, forms[i].package);
+		assert_int_equal(z->die, forms[i].die);
+	}
+	s->ops->close(s);
+}
+
+/* A zone of the whole package holds what its dies' zones hold: either it is added, or they are. */
+static void package_beside_its_dies(void **state)
+{
+	const struct tree *t = *state;
+	struct sw_energy_source *s;
+
+	tree_zone(t, "intel-rapl:0", "package-0-die-0\n", "30\n", NULL);
+	tree_zone(t, "intel-rapl:1", "package-0-die-1\n", "20\n", NULL);
+	tree_zone(t, "intel-rapl:2", "package-1\n", "7\n", NULL);
+	tree_zone(t, "intel-rapl-mmio:0", "package-0\n", "50\n", NULL);
+	tree_zone(t, "intel-rapl-mmio:0:0", "dram\n", "3\n", NULL);
+	s = open_zones(t, &one);
+	assert_zones(s, "package-0 (mmio)=, package-0 (mmio)/dram, package-0-die-0, package-0-die-1, package-1");
+	assert_true(total_uj(s) == 60);
+	s->ops->close(s);
+
+	/* dies that stand behind it in the order, one of them broken */
+	tree_zone(t, "intel-rapl:0", "package-0\n", "50\n", NULL);
+	tree_zone(t, "intel-rapl:3", "package-0-die-0\n", "bad\n", NULL);
+	s = open_zones(t, &one);
+	assert_zones(s, "package-0, package-0 (mmio)=, package-0 (mmio)/dram, package-0-die-0 (intel-rapl:3)=!, "
+			"package-0-die-1 (intel-rapl:1)=, package-1");
+	assert_true(total_uj(s) == 60);
+	s->ops->close(s);
+}
+
 /* Names that are nearly right, and names to come: listed, never added, never a package. */
 static void unknown_names(void **state)
 {
@@ -279,55 +278,6 @@ static void same_name_twice(void **state)
 	s->ops->close(s);
 }
 
-/* The broken say why, the others go on. */
-static void broken_zones(void **state)
-{
-	const struct tree *t = *state;
-	struct sw_zone_value v[16];
-	struct sw_energy_source *s;
-	size_t i;
-
-	tree_zone(t, "intel-rapl:0", "package-0\n", NULL, "1000\n");
-	tree_link(t, "/proc/self/mem", "class/powercap/intel-rapl:0/energy_uj");
-	tree_link(t, "/nonexistent", "class/powercap/intel-rapl:1");
-	tree_zone(t, "intel-rapl:2", "package-2\n", "12abc\n", "1000\n");
-	tree_zone(t, "intel-rapl:3", "package-3\n", "", "1000\n");
-	tree_zone(t, "intel-rapl:4", "package-4\n", "44\n", "1000\n");
-	tree_zone(t, "intel-rapl:5", "package-5\n", NULL, "1000\n");
-	tree_zone(t, "intel-rapl:6", "package-6\n", "18446744073709551616\n", "1000\n");
-	tree_zone(t, "intel-rapl:7", "\n", "7\n", "1000\n");
-	tree_zone(t, "intel-rapl:8", "pack/age\n", "7\n", "1000\n");
-	tree_write(t, "class/powercap/intel-rapl:9", "a file\n");
-	s = open_zones(t, &one);
-	assert_zones(s, "package-0!, package-2!, package-3!, package-4, package-5!, package-6!, "
-			"intel-rapl:1!, intel-rapl:7!, intel-rapl:8!, intel-rapl:9!");
-	s->ops->read(s, NULL, v);
-	assert_int_equal(v[zone(s, "package-0")].status, -EIO);
-	assert_int_equal(v[zone(s, "intel-rapl:1")].status, -ENOENT);
-	assert_int_equal(v[zone(s, "package-2")].status, -EINVAL);
-	assert_int_equal(v[zone(s, "package-3")].status, -ENODATA);
-	assert_int_equal(v[zone(s, "package-4")].status, 0);
-	assert_true(v[zone(s, "package-4")].raw_uj == 44);
-	assert_int_equal(v[zone(s, "package-5")].status, -ENOENT);
-	assert_int_equal(v[zone(s, "package-6")].status, -ERANGE);
-	assert_int_equal(v[zone(s, "intel-rapl:9")].status, -ENOTDIR);
-	assert_string_equal(s->zones[0].problem, "class/powercap/intel-rapl:0/energy_uj: input/output error");
-	i = zone(s, "intel-rapl:1");
-	assert_string_equal(s->zones[i].problem, "class/powercap/intel-rapl:1/name: does not exist");
-
-	/* Those that turn bad later say so each time, and never give the old value. */
-	tree_write(t, "class/powercap/intel-rapl:4/energy_uj", "");
-	s->ops->read(s, NULL, v);
-	i = zone(s, "package-4");
-	assert_int_equal(v[i].status, -ENODATA);
-	assert_true(v[i].raw_uj == 0);
-	tree_write(t, "class/powercap/intel-rapl:4/energy_uj", "55\n");
-	s->ops->read(s, NULL, v);
-	assert_int_equal(v[i].status, 0);
-	assert_true(v[i].raw_uj == 55);
-	s->ops->close(s);
-}
-
 /* A subzone whose package is missing altogether, or cannot tell its name. */
 static void orphans(void **state)
 {
@@ -343,83 +293,6 @@ static void orphans(void **state)
 	assert_null(s->zones[1].parent);
 	assert_string_equal(s->zones[2].parent, "intel-rapl:5");
 	assert_int_equal(s->zones[2].domains, 0);
-	s->ops->close(s);
-}
-
-/* A zone that may not be read does not stop the others. */
-static void permission(void **state)
-{
-	const struct tree *t = *state;
-	const struct sw_energy_config config = { .sysfs_fd = t->fd, .topology = &one };
-	struct sw_energy_source *s = NULL, *none = NULL;
-	struct sw_zone_value v[2];
-	struct sw_error e = { .text = "" };
-	int err, err_all;
-
-	tree_zone(t, "intel-rapl:0", "package-0\n", "5\n", NULL);
-	tree_zone(t, "intel-rapl:1", "package-1\n", "6\n", NULL);
-	assert_int_equal(fchmodat(t->fd, "class/powercap/intel-rapl:0/energy_uj", 0, 0), 0);
-	as_nobody();
-	err = sw_energy_powercap.open(&config, &e, &s);
-	as_root_again();
-	assert_int_equal(err, 0);
-	assert_zones(s, "package-0!, package-1");
-	assert_non_null(strstr(s->zones[0].problem, "class/powercap/intel-rapl:0/energy_uj: permission denied"));
-	assert_non_null(strstr(s->zones[0].problem, "CVE-2020-8694"));
-	assert_non_null(strstr(s->zones[0].problem, "run as root"));
-	assert_non_null(strstr(s->zones[0].problem, "CAP_DAC_READ_SEARCH"));
-	assert_non_null(strstr(s->zones[0].problem, "udev rule"));
-	s->ops->read(s, NULL, v);
-	assert_int_equal(v[0].status, -EACCES);
-	assert_int_equal(v[1].status, 0);
-	assert_true(v[1].raw_uj == 6);
-	s->ops->close(s);
-
-	assert_int_equal(fchmodat(t->fd, "class/powercap/intel-rapl:1/energy_uj", 0, 0), 0);
-	as_nobody();
-	err_all = sw_energy_powercap.open(&config, &e, &none);
-	as_root_again();
-	assert_int_equal(err_all, -EACCES);
-	assert_null(none);
-	assert_non_null(strstr(e.text, "intel-rapl:0/energy_uj: permission denied"));
-	assert_non_null(strstr(e.text, "CAP_DAC_READ_SEARCH"));
-}
-
-/* Nothing there, in each way in which nothing can be there. */
-static void nothing(void **state)
-{
-	const struct tree *t = *state;
-	struct sw_energy_source *s;
-	struct sw_error e = { .text = "" };
-
-	assert_non_null(strstr(refusal(t, -ENOENT, &e), "there is no class/powercap"));
-	tree_write(t, "class/powercap/README", "");
-	assert_non_null(strstr(refusal(t, -ENODEV, &e), "has no RAPL zone"));
-
-	/* Foreign control types, and the directory of our own, which is not a zone. */
-	tree_zone(t, "dtpm", "dtpm\n", "1\n", NULL);
-	tree_zone(t, "dtpm:0", "package-0\n", "1\n", NULL);
-	tree_zone(t, "intel-rapl", "package-0\n", "1\n", NULL);
-	tree_zone(t, "intel-rapl-mmio", "package-0\n", "1\n", NULL);
-	tree_zone(t, "intel-rapl:", "package-0\n", "1\n", NULL);
-	tree_zone(t, "intel-rapl:x", "package-0\n", "1\n", NULL);
-	tree_zone(t, "intel-rapl:0x", "package-0\n", "1\n", NULL);
-	tree_zone(t, "intel-rapl:0:", "package-0\n", "1\n", NULL);
-	tree_zone(t, "intel-rapl:00", "package-0\n", "1\n", NULL);
-	tree_zone(t, "intel-rapl:0:0:0", "package-0\n", "1\n", NULL);
-	assert_non_null(strstr(refusal(t, -ENODEV, &e), "has no RAPL zone"));
-
-	tree_zone(t, "intel-rapl:1", "psys\n", "1\n", NULL);
-	assert_non_null(strstr(refusal(t, -ENODEV, &e), "none of the zones in class/powercap is a processor package"));
-	tree_link(t, "/nonexistent", "class/powercap/intel-rapl:2");
-	assert_non_null(strstr(refusal(t, -ENODEV, &e), "; class/powercap/intel-rapl:2/name: does not exist"));
-	tree_zone(t, "intel-rapl:3", "package-0\n", "", NULL);
-	assert_non_null(strstr(refusal(t, -ENODATA, &e), "intel-rapl:3/energy_uj: is empty"));
-
-	tree_zone(t, "intel-rapl:0", "package-0\n", "1\n", NULL); /* no subzones */
-	s = open_zones(t, &one);
-	assert_zones(s, "package-0, package-0 (intel-rapl:3)=!, psys, intel-rapl:2!");
-	assert_true(total_uj(s) == 1);
 	s->ops->close(s);
 }
 
@@ -516,43 +389,14 @@ static void reads_near(void **state)
 	s->ops->close(s);
 }
 
-/* What is opened is kept and closed on exec, and all of it is given back. */
-static void keeps_fds(void **state)
-{
-	const struct tree *t = *state;
-	struct sw_energy_source *s;
-	int fd, before, after, during;
-
-	tree_zone(t, "intel-rapl:0", "package-0\n", "10\n", NULL);
-	tree_zone(t, "intel-rapl:1", "package-1\n", "bad\n", NULL);
-	for (fd = 0, before = 0; fd < 256; fd++)
-		before += fcntl(fd, F_GETFD) >= 0;
-	s = open_zones(t, &one);
-	for (fd = 3, during = 0; fd < 256; fd++)
-		during += fcntl(fd, F_GETFD) == FD_CLOEXEC;
-	assert_true(during >= 2); /* the tree's and the zone's */
-	for (fd = 0, after = 0; fd < 256; fd++)
-		after += fcntl(fd, F_GETFD) >= 0;
-	assert_int_equal(after, before + 1);
-	/* Once open it needs no path, and no rights to one. */
-	assert_int_equal(renameat(t->fd, "class", t->fd, "elsewhere"), 0);
-	assert_true(total_uj(s) == 10);
-	s->ops->close(s);
-	for (fd = 0, after = 0; fd < 256; fd++)
-		after += fcntl(fd, F_GETFD) >= 0;
-	assert_int_equal(after, before);
-}
-
-#define IN_A_TREE(test) cmocka_unit_test_setup_teardown(test, tree_setup, tree_teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_A_TREE(laptop),          IN_A_TREE(mmio_alone_counts), IN_A_TREE(real_shape),   IN_A_TREE(servers),
-		IN_A_TREE(per_die),         IN_A_TREE(unknown_names),     IN_A_TREE(same_name_twice),
-		IN_A_TREE(broken_zones),    IN_A_TREE(orphans),           IN_A_TREE(permission),   IN_A_TREE(nothing),
-		IN_A_TREE(amd),             IN_A_TREE(reads_near),        IN_A_TREE(keeps_fds),
+		IN_A_TREE(laptop),     IN_A_TREE(mmio_alone_counts), IN_A_TREE(real_shape),      IN_A_TREE(servers),
+		IN_A_TREE(per_die),    IN_A_TREE(unknown_names),     IN_A_TREE(same_name_twice), IN_A_TREE(orphans),
+		IN_A_TREE(amd),        IN_A_TREE(reads_near),        IN_A_TREE(forms_of_names),
+		IN_A_TREE(package_beside_its_dies),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("powercap", tests, NULL, NULL);
 }
