@@ -52,8 +52,9 @@ void sw_mirror_add(struct sw_mirror *mirrors, const struct sw_zone_info *zones, 
 		equal = v->raw_uj == values[j].raw_uj && v->extra_nj == values[j].extra_nj && v->raw_uj;
 		if (!near)
 			m->of = -1;
-		else if ((equal || m->equal) && v->raw_uj != m->last && m->last)
+		else if (m->near && (equal || m->equal) && v->raw_uj != m->last && m->last)
 			m->of = j;
+		m->near = near;
 		m->equal = equal;
 		m->last = v->raw_uj;
 	}

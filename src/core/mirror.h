@@ -10,7 +10,8 @@
 
 struct sw_mirror {
 	int of;        /* index of the zone that this one shows again, which is none itself; or -1 */
-	bool equal;    /* both showed the same value when last read */
+	bool near;     /* both showed the same when last read, or nearly */
+	bool equal;    /* the same value, exactly */
 	uint64_t last; /* what this one showed then, in uJ */
 };
 
