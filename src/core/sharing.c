@@ -85,21 +85,32 @@ static void divide_pots(struct sw_monitor *m, const struct sw_window *window)
 	}
 }
 
+/* The platform's counter: where each socket has one, the first's, in every window. */
+static int64_t platform_nj(const struct sw_monitor *m, const struct sw_window *window)
+{
+	for (size_t i = 0; i < m->meter.n_zones; i++) {
+		const struct sw_zone_info *z = &m->meter.source->zones[i];
+
+		if (z->role == SW_ROLE_PLATFORM && !z->problem && !z->twin)
+			return window->zone_nj[i];
+	}
+	return SW_ABSENT;
+}
+
 bool sw_share_sum_zones(struct sw_monitor *m, const struct sw_window *window, int64_t *nowhere_nj, uint32_t *flags)
 {
 	const struct sw_energy_source *source = m->meter.source;
 	struct sw_report *r = &m->report;
 	bool any = false, all = true;
 
-	r->package_nj = r->dram_nj = r->platform_nj = SW_ABSENT;
+	r->package_nj = r->dram_nj = SW_ABSENT;
+	r->platform_nj = platform_nj(m, window);
 	*nowhere_nj = 0;
 	m->n_pots = 0;
 	for (size_t i = 0; i < m->meter.n_zones; i++) {
 		const struct sw_zone_info *z = &source->zones[i];
 		int64_t nj = window->zone_nj[i];
 
-		if (z->role == SW_ROLE_PLATFORM && !z->problem && r->platform_nj == SW_ABSENT)
-			r->platform_nj = nj;
 		if (!sw_zone_counts(z))
 			continue;
 		if (window->mirror_of[i] >= 0) {
