@@ -27,7 +27,8 @@ static int set_problem(struct sw_found *f, const char *file, int err)
 			"your group";
 		break;
 	case -ENOENT:
-		words = "does not exist";
+		words = strcmp(file, "name") ? "does not exist" : "does not exist: the driver has gone, or a container's "
+			"runtime hides it";
 		break;
 	case -ENODATA:
 		words = "is empty, or the counter has no data";
