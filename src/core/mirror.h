@@ -20,8 +20,8 @@ void sw_mirror_init(struct sw_mirror *mirrors, size_t n);
 
 /*
  * Take in a reading of all zones, made within `bracket_ns`. A zone becomes the mirror of an earlier one of its package
- * and role when both showed the same at two readings, and moved between. One of the two may be off by what a package can
- * use while both are read, since the counter may step just then; no more, or it is a mirror no longer.
+ * and role when both showed the same at two readings, and moved between. One of the two may be off by what a package
+ * can use while both are read, since the counter may step just then; no more, or it is a mirror no longer.
  */
 void sw_mirror_add(struct sw_mirror *mirrors, const struct sw_zone_info *zones, const struct sw_zone_value *values,
 		   size_t n, uint64_t bracket_ns);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Energy counters of made-up machines, through the command: which zones a header lists, what a reader without rights gets,
-# and machines that have nothing to read.
+# Energy counters of made-up machines, through the command: which zones a header lists, what a reader without rights
+# gets, and machines that have nothing to read.
 . "$(dirname "$0")/tap.bash"
 . "$here/fixture.bash"
 

@@ -156,7 +156,7 @@ static void read_before_it_wraps(void **state)
 		r = window(f);
 		assert_true(r->window_ns >= HOUR && r->window_ns < HOUR + SECOND);
 		assert_int_equal(r->flags, 0);
-		/* 280 W × 1 h in each of two zones, to what it draws while it is read; each wrap hides one unit at most */
+		/* 280 W × 1 h in each of two zones, but for when exactly it is read, and one unit a wrap */
 		assert_in_range(r->package_nj, INT64_C(280) * 3600 * (int64_t)SECOND - 1000000,
 				INT64_C(280) * 3600 * (int64_t)SECOND + 1000000000);
 		assert_int_equal(r->dram_nj, r->package_nj);

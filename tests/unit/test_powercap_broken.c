@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* energy/powercap*.c: zones that are broken, forbidden, or not there; what is kept open. */
+#include "kernfs.h"
 #include "powercap.h"
 
 #include <errno.h>
@@ -52,6 +53,51 @@ static void broken_zones(void **state)
 	assert_int_equal(v[i].status, 0);
 	assert_true(v[i].raw_uj == 55);
 	s->ops->close(s);
+}
+
+/* What drivers answer instead of a number, from the start and later; the other package is read all the while. */
+static void drivers_that_fail(void **state)
+{
+	static const struct {
+		int err;
+		const char *words;
+	} ways[] = {
+		{ EIO, "energy_uj: input/output error" },
+		{ EINVAL, "energy_uj: does not hold what it should, or the counter refuses to be read" },
+		{ ENODATA, "energy_uj: is empty, or the counter has no data" },
+		{ EACCES, "energy_uj: permission denied. Since CVE-2020-8694" },
+		{ ENODEV, "energy_uj: error 19" },
+	};
+	static const char path[] = "class/powercap/intel-rapl:0/energy_uj";
+	const struct tree *t = *state;
+	struct sw_energy_source *s;
+	struct sw_zone_value v[2];
+	size_t i;
+
+	tree_zone(t, "intel-rapl:0", "package-0\n", "5\n", NULL);
+	tree_zone(t, "intel-rapl:1", "package-1\n", "6\n", NULL);
+	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		kernfs_fails(t, path, ways[i].err);
+		s = open_zones(t, &one);
+		assert_zones(s, "package-0!, package-1");
+		assert_non_null(strstr(s->zones[0].problem, ways[i].words));
+		s->ops->close(s);
+
+		kernfs_fails(t, path, 0);
+		s = open_zones(t, &one);
+		assert_zones(s, "package-0, package-1");
+		kernfs_fails(t, path, ways[i].err);
+		s->ops->read(s, NULL, v);
+		assert_int_equal(v[0].status, -ways[i].err);
+		assert_true(v[0].raw_uj == 0 && v[1].raw_uj == 6 && !v[1].status);
+		s->ops->mend(s); /* it is there, and fails on; then it recovers */
+		s->ops->read(s, NULL, v);
+		assert_int_equal(v[0].status, -ways[i].err);
+		kernfs_fails(t, path, 0);
+		s->ops->read(s, NULL, v);
+		assert_true(v[0].raw_uj == 5 && !v[0].status);
+		s->ops->close(s);
+	}
 }
 
 /* A zone that may not be read does not stop the others. */
@@ -162,6 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_A_TREE(broken_zones),
+		IN_A_TREE(drivers_that_fail),
 		IN_A_TREE(permission),
 		IN_A_TREE(nothing),
 		IN_A_TREE(keeps_fds),

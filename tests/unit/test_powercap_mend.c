@@ -137,7 +137,7 @@ static void never_without_a_failed_read(void **state)
 	s->ops->close(s);
 }
 
-/* With the MSR view gone its place stays empty, though the other one shows the same package; each comes back as itself. */
+/* With the MSR view gone its place stays empty, though the other one shows that package; each comes back as itself. */
 static void twins_stay_twins(void **state)
 {
 	const struct tree *t = *state;
