@@ -109,14 +109,14 @@ static int add_found(struct sw_found_list *list, const struct sw_found *f)
 	return 0;
 }
 
-/* Add what a directory lists: class/powercap itself, or (`parent`) a zone whose subzones have no flat entry. */
+/* Add what a directory lists: class/powercap itself, or one in it for what has no flat entry there; `parent`: a zone. */
 static int list_dir(int dir_fd, const char *path, const struct sw_found *parent, struct sw_found_list *list)
 {
 	struct dirent *entry;
 	int fd, err = 0;
 	DIR *dir;
 
-	fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(dir_fd, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	dir = fdopendir(fd);
@@ -132,9 +132,8 @@ static int list_dir(int dir_fd, const char *path, const struct sw_found *parent,
 			continue;
 		if (parent && (f.subnumber < 0 || f.mmio != parent->mmio || f.number != parent->number))
 			continue;
-		/* parse_entry() has bounded the name: 16 + 9 + 1 + 9 characters. */
-		snprintf(f.where, sizeof(f.where), "%.*s%s%.*s", parent ? 38 : 0, parent ? parent->where : "",
-			 parent ? "/" : "", 38, entry->d_name);
+		/* The deepest is a control type's, a zone's and a subzone's name, which parse_entry() has bounded. */
+		snprintf(f.where, sizeof(f.where), "%.*s%s%.*s", 41, path, *path ? "/" : "", 35, entry->d_name);
 		err = add_found(list, &f);
 	}
 	if (!err && errno)
@@ -157,12 +156,20 @@ static int by_entry(const void *a, const void *b)
 	return (x->subnumber > y->subnumber) - (x->subnumber < y->subnumber);
 }
 
+/*
+ * The kernel lists every zone in class/powercap; copies of it may hold only what the links there led to: zones below
+ * their control type, subzones below their zones. What is there both ways is one.
+ */
 static int find_zones(int powercap_fd, struct sw_found_list *list)
 {
+	static const char *const control_types[] = { "intel-rapl", "intel-rapl-mmio" };
 	size_t i, n_flat;
 	int err;
 
-	err = list_dir(powercap_fd, ".", NULL, list);
+	err = list_dir(powercap_fd, "", NULL, list);
+	for (i = 0; !err && i < sizeof(control_types) / sizeof(control_types[0]); i++)
+		if (list_dir(powercap_fd, control_types[i], NULL, list) == -ENOMEM)
+			err = -ENOMEM;
 	for (i = 0, n_flat = list->n; !err && i < n_flat; i++) {
 		struct sw_found parent = list->zone[i]; /* a copy: the list may move */
 

@@ -150,7 +150,7 @@ static int name_zone(const struct sw_found_list *list, struct sw_found *f)
 	} else if (f->subnumber >= 0) {
 		snprintf(inside, sizeof(inside), "intel-rapl%s:%d", f->mmio ? "-mmio" : "", f->number);
 	} else if (f->info.twin) {
-		snprintf(view, sizeof(view), " (%s)", f->mmio ? "mmio" : f->where);
+		snprintf(view, sizeof(view), " (%s)", f->mmio ? "mmio" : sw_found_entry(f));
 	}
 	if (asprintf(&path, "%s%s%s%s", parent ? f->info.parent : inside, f->subnumber >= 0 ? "/" : "", f->label,
 		     view) < 0)

@@ -77,10 +77,18 @@ static void real_shape(void **state)
 	assert_true(total_uj(s) == 1200);
 	s->ops->close(s);
 
+	/* A copy of nothing but what the links led to. */
+	assert_int_equal(unlinkat(t->fd, "class/powercap/intel-rapl:0", 0), 0);
+	assert_int_equal(unlinkat(t->fd, "class/powercap/intel-rapl:0:0", 0), 0);
+	s = open_zones(t, &one);
+	assert_zones(s, "package-0, package-0/dram");
+	assert_true(total_uj(s) == 1200);
+	s->ops->close(s);
+	tree_link(t, "../../devices/virtual/powercap/intel-rapl/intel-rapl:0", "class/powercap/intel-rapl:0");
+
 	/* A copy that kept no flat entry for the subzone; and in it a directory that is none of its subzones. */
 	tree_write(t, "class/powercap/intel-rapl:0/intel-rapl:5:0/name", "dram\n");
 	tree_write(t, "class/powercap/intel-rapl:0/intel-rapl-mmio:0:0/name", "dram\n");
-	assert_int_equal(unlinkat(t->fd, "class/powercap/intel-rapl:0:0", 0), 0);
 	s = open_zones(t, &one);
 	assert_zones(s, "package-0, package-0/dram");
 	assert_true(total_uj(s) == 1200);
