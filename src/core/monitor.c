@@ -153,8 +153,10 @@ static int between(struct sw_monitor *m)
 	struct sw_energy_point point;
 	int err = 0;
 
-	if (sw_wake_meter_is_due(m, now_ns))
+	if (sw_wake_meter_is_due(m, now_ns)) {
 		sw_meter_read(&m->meter, m->busy, &point);
+		sw_meter_mend(&m->meter);
+	}
 	if (sw_wake_tend_is_due(m, now_ns)) {
 		err = m->backend->ops->tend(m->backend, &m->error);
 		m->tended_ns = now_ns;

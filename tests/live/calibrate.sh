@@ -42,12 +42,12 @@ zone one intel-rapl:0:1 dram
 zone one intel-rapl:1 psys
 topology one 1
 at=one/class/powercap
-chrt -f 1 "$here/ticker.py" $at/intel-rapl:0/energy_uj=11.52 $at/intel-rapl:0:0/energy_uj=3 \
+"$here/ticker.py" $at/intel-rapl:0/energy_uj=11.52 $at/intel-rapl:0:0/energy_uj=3 \
 	$at/intel-rapl:0:1/energy_uj=1.48 $at/intel-rapl:1/energy_uj=40 &
 one_pid=$!
 
-# ahead of others, so that a counter is read when it should be
-quick() { nice -n -15 timeout -s KILL 60 "$S" "$@"; }
+
+quick() { timeout -s KILL 60 "$S" "$@"; }
 calibrate() { quick calibrate --sysfs "$dir/one" --energy powercap --max-busy 100 "$@"; }
 
 # --- one package
@@ -193,7 +193,7 @@ zone two intel-rapl:1 package-1
 zone two intel-rapl:1:0 dram
 topology two 2
 at=two/class/powercap
-chrt -f 1 "$here/ticker.py" $at/intel-rapl:0/energy_uj=20 $at/intel-rapl:1/energy_uj=8 \
+"$here/ticker.py" $at/intel-rapl:0/energy_uj=20 $at/intel-rapl:1/energy_uj=8 \
 	$at/intel-rapl:1:0/energy_uj=1.25 &
 two_pid=$!
 quick calibrate --sysfs "$dir/two" --energy powercap --max-busy 100 -d 3 -i 250 -o two.json >out 2>err
