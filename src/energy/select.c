@@ -12,6 +12,7 @@
 /* Best first. */
 static const struct sw_energy_ops *const sources[] = {
 	&sw_energy_powercap,
+	&sw_energy_perf,
 	&sw_energy_msr,
 	&sw_energy_model,
 };
@@ -44,7 +45,7 @@ static int open_first(bool strict, const struct sw_energy_config *config,
 		      void (*refused)(const char *name, const char *reason, void *ctx), void *ctx,
 		      struct sw_error *error, struct sw_energy_source **ret)
 {
-	struct sw_error why = { .text = "" }, best = { .text = "" };
+	struct sw_error why = { .text = "" }, all = { .text = "" };
 	int err = -ENODEV;
 	size_t i;
 
@@ -58,12 +59,11 @@ static int open_first(bool strict, const struct sw_energy_config *config,
 			return sw_fail(error, err, "%s: %s", sources[i]->name, why.text);
 		if (refused)
 			refused(sources[i]->name, why.text, ctx);
-		if (!i) /* the best one's reason is what to act upon */
-			best = why;
+		sw_fail(&all, err, "%s%s%s: %s", all.text, all.text[0] ? "; " : "", sources[i]->name, why.text);
 	}
 	if (strict)
 		return sw_fail(error, -ENODEV, "no energy source that measures, and strict was asked for: %s",
-			       best.text);
+			       all.text);
 	return sw_fail(error, err, "%s", why.text);
 }
 

@@ -134,6 +134,9 @@ struct sw_cpu_id sw_cpu_identify(int procfs_fd);
 /* True when the powercap tree names its packages per die ("package-0-die-1"). */
 bool sw_powercap_is_per_die(int sysfs_fd);
 
+/* True when the PMU `power` has a counter for each die of some package. */
+bool sw_perf_is_per_die(int sysfs_fd, const struct sw_cpu_id *cpu);
+
 /*
  * Open by name: "auto" (or NULL), "powercap", "perf", "msr", "model", "none". *ret is NULL for "none". Under "auto" each
  * source that refuses is told to `refused` with its reason; the model answers last unless `strict`. 0, -EINVAL (unknown name),
