@@ -133,14 +133,13 @@ static int take_baseline(struct sw_monitor *m)
 	return 0;
 }
 
-static int open_energy(struct sw_monitor *m, int sysfs_fd)
+static int open_energy(struct sw_monitor *m, int sysfs_fd, const struct sw_cpu_id *cpu)
 {
 	const struct sw_options *o = &m->options;
-	const struct sw_cpu_id cpu = sw_cpu_identify(m->procfs_fd);
 	struct sw_energy_config config = {
 		.sysfs_fd = sysfs_fd,
 		.topology = &m->topology,
-		.cpu = cpu,
+		.cpu = *cpu,
 		.model_idle_uw = o->model_idle_uw,
 		.model_max_uw = o->model_max_uw,
 	};
@@ -152,7 +151,7 @@ static int open_energy(struct sw_monitor *m, int sysfs_fd)
 		return err;
 	if (o->policy == SW_POLICY_MARGINAL && !o->n_baseline)
 		return sw_fail(&m->error, -EINVAL, "the marginal policy needs a baseline: the idle watts of each package");
-	sw_steal_open(&m->steal, m->procfs_fd, cpu.guest);
+	sw_steal_open(&m->steal, m->procfs_fd, cpu->guest);
 	dev_fd = sw_root_open("/dev");
 	config.dev_fd = dev_fd;
 	err = sw_energy_open(o->energy, o->strict, &config, sw_refuse, &m->header.energy, &m->error, &source);
@@ -210,13 +209,16 @@ int sw_open_backend(struct sw_monitor *m, const struct sw_cgroupfs *cgroupfs)
 
 static int open_parts(struct sw_monitor *m, int sysfs_fd)
 {
+	const struct sw_cpu_id cpu = sw_cpu_identify(m->procfs_fd);
+	bool by_die = sw_powercap_is_per_die(sysfs_fd) || sw_perf_is_per_die(sysfs_fd, &cpu);
 	int n_cpus = sw_cpu_possible(&m->error), err = n_cpus;
 
+	/* a counter of a whole package covers all its dies; the other way round, dies could not be told apart */
 	if (n_cpus > 0)
-		err = sw_topology_read(sysfs_fd, n_cpus, sw_powercap_is_per_die(sysfs_fd), &m->error, &m->topology);
+		err = sw_topology_read(sysfs_fd, n_cpus, by_die, &m->error, &m->topology);
 	if (err < 0)
 		return err;
-	err = open_energy(m, sysfs_fd);
+	err = open_energy(m, sysfs_fd, &cpu);
 	if (!err)
 		err = sw_open_backend(m, &m->cgroupfs);
 	/* it has found all that descends from them: from here on their end is a part of the recording */
