@@ -92,7 +92,7 @@ enum sw_lost {
 struct sw_options {
 	size_t sz;
 	uint32_t target;      /* enum sw_target */
-	uint32_t interval_ms; /* length of a window; 0: 500 ms */
+	uint32_t interval_ms; /* length of a window; 0: 500 ms; at least 10 ms, unless `energy` is "none" */
 	const int32_t *pids;  /* SW_TARGET_PIDS: process ids as the caller's pid namespace numbers them, at most 4096 */
 	size_t n_pids;
 	uint32_t scope;       /* enum sw_scope */
@@ -169,7 +169,7 @@ struct sw_header {
 	const char *backend;         /* its name, as of sw_options.backend */
 	const char *backend_quality; /* "exact" or "coarse" */
 	const char *hook;            /* how ebpf is attached: "tp_btf", "raw_tp", "tracepoint"; else NULL */
-	const char *energy_source;   /* "powercap", "model" or "none" */
+	const char *energy_source;   /* "powercap", "perf", "msr", "model" or "none" */
 	const char *energy_quality;  /* "measured", "modelled" or NULL for none */
 	const char *policy;          /* "busy", "capacity", "marginal" */
 	const struct sw_refusal *backend_refusals;

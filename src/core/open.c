@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define INTERVAL_DEFAULT_MS 500
+#define INTERVAL_MIN_MS 10 /* ten steps of a RAPL counter */
 #define BY_ALL (SW_BY_PROCESS | SW_BY_THREAD | SW_BY_CGROUP | SW_BY_COMM)
 
 /* Copy the caller's options into ours; what a newer caller has beyond ours must be zero. */
@@ -56,6 +57,9 @@ static int check_target(const struct sw_options *o, struct sw_error *error)
 
 static int check_options(const struct sw_options *o, struct sw_error *error)
 {
+	if (o->interval_ms < INTERVAL_MIN_MS && (!o->energy || strcmp(o->energy, "none")))
+		return sw_fail(error, -EINVAL, "windows of %u ms are too short for energy counters; let them be %d ms or more, "
+			       "or ask for no energy", o->interval_ms, INTERVAL_MIN_MS);
 	if (o->policy >= SW_POLICIES)
 		return sw_fail(error, -EINVAL, "policy %u does not exist", o->policy);
 	if (o->hook > SW_HOOK_TP)

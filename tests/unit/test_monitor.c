@@ -247,6 +247,7 @@ static void options_that_do_not_fit(void **state)
 	const int32_t one = 1, zero = 0;
 
 	(void)state;
+	assert_invalid(&(struct sw_options){.interval_ms = 9}, -EINVAL, "windows of 9 ms are too short");
 	assert_invalid(&(struct sw_options){.target = 3}, -EINVAL, "target 3 does not exist");
 	assert_invalid(&(struct sw_options){.target = SW_TARGET_PIDS}, -EINVAL, "pids (0) do not fit");
 	assert_invalid(&(struct sw_options){.pids = &one, .n_pids = 1}, -EINVAL, "pids (1) do not fit");
