@@ -8,6 +8,7 @@
 # make vmtest     deps, then those on other kernels, in virtual machines (root); KERNELS='6.1 …' for some of them
 # make vmtest-arm64  the same on arm64, emulated, without simulated energy counters
 # make fuzz       looks for inputs that break the parsers: FUZZ_SECONDS=20 for each target of FUZZ='mountinfo numbers …'
+# make accuracy   joules against simulated counters, on the terminal and in build/accuracy.json (root); ROUNDS='1'
 # make bench      the table of figures, on the terminal and in build/bench.json (root)
 # make install    PREFIX, DESTDIR, LIBDIR, MANDIR
 #
@@ -58,9 +59,11 @@ UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*
 REPLAY := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 LIVE := $(patsubst tests/live/%.c,$(B)/tests/live/%,$(wildcard tests/live/live_*.c))
 VM := $(B)/tests/vm/vmcheck $(B)/tests/vm/vmtool
+TRUTH := $(B)/tests/truth/raplsim
+TRUTH_OBJ := $(patsubst tests/truth/%.c,$(B)/tests/truth/%.o,$(wildcard tests/truth/*.c))
 LIVE_PARTS := $(patsubst %,$(B)/tests/live/%.o,support record puppet groups ways)
 
-.PHONY: all deps run check test vmtest vmtest-arm64 fuzz bench install clean
+.PHONY: all deps run check test vmtest vmtest-arm64 fuzz accuracy bench install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -145,7 +148,7 @@ vmtest-arm64:
 	SCHEDWATT_MACHINE=arm64 SCHEDWATT_KERNELS='$(KERNELS)' tools/run-tests build/arm64 vm
 
 .PHONY: build-tests build-vm
-build-tests: all $(UNIT) $(REPLAY) $(LIVE) $(if $(SANITIZE),,$(VM))
+build-tests: all $(UNIT) $(REPLAY) $(LIVE) $(TRUTH) $(if $(SANITIZE),,$(VM))
 build-vm: all $(VM)
 
 $(B)/tests/vm/%: tests/vm/%.c | $(SYSROOT)
@@ -177,6 +180,15 @@ fuzz: deps
 build-fuzz: $(FUZZER)
 
 -include $(FUZZED_OBJ:.o=.d) $(FUZZER:=.d)
+# --- accuracy
+
+$(TRUTH): $(TRUTH_OBJ)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -lpthread -o $@
+
+ROUNDS ?= 3
+accuracy: deps
+	$(MAKE) --no-print-directory SANITIZE= build/schedwatt build/tests/truth/raplsim
+	SCHEDWATT_BUILD=build tests/truth/accuracy.py table build/accuracy.json $(ROUNDS)
 
 # --- bench
 
@@ -225,4 +237,4 @@ install: all
 clean:
 	rm -rf build
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT:=.d) $(REPLAY:=.d) $(B)/tests/fuzz/replay.d $(LIVE_PARTS:.o=.d) $(LIVE:=.d) $(VM:=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT:=.d) $(REPLAY:=.d) $(B)/tests/fuzz/replay.d $(LIVE_PARTS:.o=.d) $(LIVE:=.d) $(VM:=.d) $(TRUTH_OBJ:.o=.d)
