@@ -222,9 +222,10 @@ def table(path, rounds="3"):
                     print("%-9s %-9s %-12s %-14s %12.3f %12.3f %+8.2f" %
                           (x["workload"], x["policy"], x["backend"], x["process"], x["attributed_joules"],
                            x["true_joules"], x["error_percent"]), flush=True)
-    print("Medians of %s recordings. raplsim and schedwatt wake often and briefly: the kernel charges a task from its "
-          "wakeup on,\nsched_switch from the switch on. mixed: two processes of different watts for a CPU second, which no "
-          "rule on time can\ntell apart; under busy and capacity the truth is the rule's own, with the true energy." % rounds)
+    print("Medians of %s recordings. raplsim and schedwatt wake often and briefly: the kernel charges a task from its\n"
+          "wakeup on, sched_switch from the switch on. mixed: two processes of different watts for a CPU second, which\n"
+          "no rule on time can tell apart; under busy and capacity the truth is the rule's own, with the true energy."
+          % rounds)
     with open(path, "w", encoding="ascii") as f:
         json.dump(rows, f, indent=1)
         f.write("\n")

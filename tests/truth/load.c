@@ -101,7 +101,7 @@ static _Noreturn void work(const struct load_part *part)
 	while (!part->cpu_us) {
 		if (!part->on_us)
 			for (;;)
-				__asm__ volatile(""); /* no system call: between two interrupts it never leaves user space */
+				__asm__ volatile(""); /* no system call: only interrupts take it out of user space */
 		spin(cpu_us() + part->on_us);
 		nanosleep(&off, NULL);
 	}

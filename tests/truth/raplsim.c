@@ -107,9 +107,9 @@ static struct task *add_task(pid_t pid, const char *name, enum class class)
 /* --- a step: clocks, energy, counters */
 
 /*
- * Our own CPU time. We sleep every millisecond, and the kernel's CPU clocks charge a task that wakes from its wakeup on,
- * before the switch to it: in a virtual machine 8 us, a third of what a step takes, which would be in everybody's error.
- * perf's task clock runs from switch to switch. Where it is refused, it has to be the CPU clock.
+ * Our own CPU time. We sleep every millisecond, and the kernel's CPU clocks charge a task that wakes from its wakeup
+ * on, before the switch to it: in a virtual machine 8 us, a third of what a step takes, which would be in everybody's
+ * error. perf's task clock runs from switch to switch. Where it is refused, it has to be the CPU clock.
  */
 static void open_own_clock(void)
 {
@@ -221,7 +221,8 @@ static void start_due(const char *workload, uint64_t now_ns)
 		while (started[i] < count) {
 			struct task *t;
 
-			if (p->from_ms >= 0 && (!begun_ns || since_ms < (uint64_t)(p->from_ms + started[i] * p->every_ms)))
+			if (p->from_ms >= 0 &&
+			    (!begun_ns || since_ms < (uint64_t)(p->from_ms + started[i] * p->every_ms)))
 				break;
 			t = add_task(load_start(p), p->name, p->class);
 			t->until_ns = p->until_ms * 1000000ULL;

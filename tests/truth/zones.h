@@ -9,8 +9,8 @@
 enum zone { ZONE_PACKAGE, ZONE_CORE, ZONE_DRAM, ZONE_PSYS, ZONES };
 
 /*
- * Make the tree below `root`, an empty directory: the zones, and where every CPU sits (in package 0). `nested`: subzones
- * lie in their package only, without entries of their own in class/powercap. 0 or a negative errno.
+ * Make the tree below `root`, an empty directory: the zones, and where every CPU sits (in package 0). `nested`: the
+ * subzones lie in their package only, without entries of their own in class/powercap. 0 or a negative errno.
  */
 int zones_make(const char *root, bool nested);
 
