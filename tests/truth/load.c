@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -131,13 +133,54 @@ static pid_t fork_usual(void)
 	return 0;
 }
 
-pid_t load_start(const struct load_part *part)
+/* Fork whoever is asked for, and leave the dead unreaped, until nobody can ask any more. */
+static _Noreturn void nurse(int fd)
 {
-	pid_t pid = fork_usual();
+	static struct load_born born[1024];
+	size_t n = 0;
 
-	if (!pid)
-		work(part);
+	prctl(PR_SET_NAME, "nursery");
+	while (n < sizeof(born) / sizeof(born[0]) && read(fd, &born[n].part, sizeof(born[n].part)) > 0) {
+		born[n].pid = fork_usual();
+		if (!born[n].pid)
+			work(born[n].part);
+		if (write(fd, &born[n], sizeof(born[n])) < 0)
+			break;
+		n++;
+	}
+	while (n-- > 0)
+		if (born[n].pid > 0) {
+			kill(born[n].pid, SIGKILL);
+			waitpid(born[n].pid, NULL, 0);
+		}
+	_exit(0);
+}
+
+pid_t load_nursery(int *ret_fd)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return -errno;
+	pid = fork_usual();
+	if (!pid) {
+		close(fds[0]);
+		nurse(fds[1]);
+	}
+	close(fds[1]);
+	*ret_fd = fds[0];
 	return pid;
+}
+
+bool load_start(int fd, const struct load_part *part)
+{
+	return send(fd, &part, sizeof(part), MSG_DONTWAIT) == sizeof(part);
+}
+
+bool load_born(int fd, struct load_born *ret)
+{
+	return recv(fd, ret, sizeof(*ret), MSG_DONTWAIT) == sizeof(*ret);
 }
 
 pid_t load_exec(char *const argv[])

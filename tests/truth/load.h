@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The workloads: processes that use CPU in known ways, children of whoever calls. */
+/* The workloads: processes that use CPU in known ways, children of one that is made for them. */
 #ifndef TRUTH_LOAD_H
 #define TRUTH_LOAD_H
 
@@ -31,8 +31,24 @@ const struct load_part *load_next(const char *workload, const struct load_part *
 
 bool load_known(const char *workload);
 
-/* A child that does what the part says at nice 19, and does not outlive its parent. Its pid, or a negative errno. */
-pid_t load_start(const struct load_part *part);
+/* What became of a request. */
+struct load_born {
+	const struct load_part *part;
+	pid_t pid; /* or a negative errno */
+};
+
+/*
+ * A child that has the workload's processes, at nice 19, so that its caller need not wait for a fork. Those that ended
+ * stay zombies, whose time can be read, until *ret_fd is closed; then it ends them all, and itself. Its pid, or a
+ * negative errno.
+ */
+pid_t load_nursery(int *ret_fd);
+
+/* Ask for a process that does what the part says. False: not now. */
+bool load_start(int nursery_fd, const struct load_part *part);
+
+/* False: nobody new. */
+bool load_born(int nursery_fd, struct load_born *ret);
 
 /* A child that runs a command at the nice value of its parent. Its pid, or a negative errno. */
 pid_t load_exec(char *const argv[]);

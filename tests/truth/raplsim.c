@@ -10,7 +10,7 @@
  *
  * Owns: the model, its steps and the trace. Must not know: what schedwatt makes of it.
  * Relies on: clock_getcpuclockid(3), whose clock is sum_exec_runtime of the process, its ended threads' too, up to this
- * moment also where it is running, and final in a zombie, which is therefore reaped only a step after it was read;
+ * moment also where it is running, and final in a zombie (nobody reaps those before the end); pidfd_open(2);
  * sched_setattr(2) (sched_runtime of SCHED_OTHER is the slice it asks for, from Linux 6.12 on, which brings it soon).
  *
  * Every CPU second must have its watts in the model, since a rule on time gives watts to every CPU second: our own time
@@ -24,6 +24,8 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,11 +62,12 @@ struct task {
 	enum class class;
 	uint64_t cpu_ns;
 	uint64_t until_ns; /* killed then; 0: not before the end */
-	bool ended;        /* a zombie, and its time final */
-	bool gone;
+	bool ended;        /* a zombie, to be read once more */
+	bool gone;         /* and that is done */
 };
 
 static struct task tasks[TASKS_MAX];
+static struct pollfd pidfds[TASKS_MAX]; /* of each */
 static unsigned n_tasks, n_live_from; /* all before that are gone */
 static uint64_t class_ns[CLASSES];
 static uint64_t host_first_ns, host_ns, host_target_ns; /* of strangers: first raw reading; in the model; to be in it */
@@ -100,6 +103,9 @@ static struct task *add_task(pid_t pid, const char *name, enum class class)
 	errno = clock_getcpuclockid(pid, &t->clock);
 	if (errno)
 		die("clock_getcpuclockid", -errno);
+	pidfds[n_tasks] = (struct pollfd){.fd = syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	if (pidfds[n_tasks].fd < 0)
+		die("pidfd_open", -errno);
 	fprintf(trace, "task %u %d %s %s\n", n_tasks++, pid, classes[class].name, name);
 	return t;
 }
@@ -137,14 +143,13 @@ static void read_tasks(void)
 		struct task *t = &tasks[i];
 		uint64_t now = t->gone ? UINT64_MAX : i ? clock_ns(t->clock) : own_ns();
 
+		t->gone |= t->ended;
 		if (now == UINT64_MAX || now <= t->cpu_ns)
 			continue;
 		class_ns[t->class] += now - t->cpu_ns;
 		t->cpu_ns = now;
 		fprintf(trace, " %u=%llu", i, (unsigned long long)now);
 	}
-	while (n_live_from < n_tasks && tasks[n_live_from].gone)
-		n_live_from++;
 }
 
 static uint64_t strangers_ns(void)
@@ -208,26 +213,26 @@ static void step(uint64_t now_ns, uint64_t steps)
 
 /* --- who comes and goes */
 
-/* Start what is due of every part. */
-static void start_due(const char *workload, uint64_t now_ns)
+/* Ask for what is due, and take in who has come. */
+static void start_due(const char *workload, int nursery_fd, uint64_t now_ns)
 {
 	static int started[64];
+	struct load_born born;
 	int i = 0;
+
+	while (load_born(nursery_fd, &born))
+		add_task(born.pid, born.part->name, born.part->class)->until_ns = born.part->until_ms * 1000000ULL;
 
 	for (const struct load_part *p = load_next(workload, NULL); p && i < 64; p = load_next(workload, p), i++) {
 		int count = p->count ? p->count : 1;
 		uint64_t since_ms = begun_ns ? (now_ns - begun_ns) / 1000000 : 0;
 
-		while (started[i] < count) {
-			struct task *t;
-
-			if (p->from_ms >= 0 &&
-			    (!begun_ns || since_ms < (uint64_t)(p->from_ms + started[i] * p->every_ms)))
-				break;
-			t = add_task(load_start(p), p->name, p->class);
-			t->until_ns = p->until_ms * 1000000ULL;
-			started[i]++;
-		}
+		if (started[i] == count)
+			continue;
+		if (p->from_ms >= 0 &&
+		    (!begun_ns || since_ms < (uint64_t)(p->from_ms + started[i] * p->every_ms)))
+			continue;
+		started[i] += load_start(nursery_fd, p);
 	}
 }
 
@@ -238,39 +243,13 @@ static void kill_due(uint64_t now_ns)
 			kill(tasks[i].pid, SIGKILL);
 }
 
-/* A zombie that is seen first is read in the next step once more, and then reaped. Its status where it is COMMAND. */
-static int reap(pid_t command)
+static void see_ended(void)
 {
-	siginfo_t who;
-	int status = -1, ended;
-
-	for (;;) {
-		struct task *t = NULL;
-
-		who.si_pid = 0;
-		if (waitid(P_ALL, 0, &who, WEXITED | WNOHANG | WNOWAIT) || !who.si_pid)
-			return status;
-		for (unsigned i = n_live_from; i < n_tasks; i++)
-			if (tasks[i].pid == who.si_pid && !tasks[i].gone)
-				t = &tasks[i];
-		if (t && !t->ended) {
-			t->ended = true;
-			return status;
-		}
-		if (waitpid(who.si_pid, &ended, 0) == command)
-			status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
-		if (t)
-			t->gone = true;
-	}
-}
-
-static void end_all(void)
-{
+	while (n_live_from < n_tasks && tasks[n_live_from].gone)
+		n_live_from++;
+	poll(pidfds + n_live_from, n_tasks - n_live_from, 0);
 	for (unsigned i = n_live_from; i < n_tasks; i++)
-		if (!tasks[i].gone && tasks[i].pid != getpid())
-			kill(tasks[i].pid, SIGKILL);
-	while (wait(NULL) > 0)
-		;
+		tasks[i].ended |= pidfds[i].revents & POLLIN;
 }
 
 static bool has_begun(const char *records)
@@ -280,11 +259,11 @@ static bool has_begun(const char *records)
 	return !stat(records, &st) && st.st_size > 0;
 }
 
-static int run(const char *workload, const char *records, char *const command[])
+static int run(const char *workload, int nursery_fd, const char *records, char *const command[])
 {
 	uint64_t next_ns = start_ns, now_ns, steps = 1;
-	pid_t pid = -1;
-	int status = -1, found, linger = LINGER_STEPS;
+	struct task *commander = NULL;
+	int linger = LINGER_STEPS, status;
 
 	while (linger && clock_ns(CLOCK_MONOTONIC) - start_ns < LIFE_NS) {
 		struct timespec at;
@@ -296,19 +275,20 @@ static int run(const char *workload, const char *records, char *const command[])
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 		step(now_ns, steps);
 		steps = now_ns > next_ns ? 1 + (now_ns - next_ns) / STEP_NS : 1;
-		start_due(workload, now_ns);
+		see_ended();
+		start_due(workload, nursery_fd, now_ns);
 		kill_due(now_ns);
-		if (pid < 0)
-			pid = add_task(load_exec(command), "command", CLASS_LIGHT)->pid;
-		if (!begun_ns && has_begun(records)) {
+		if (!commander)
+			commander = add_task(load_exec(command), "command", CLASS_LIGHT);
+		if (!begun_ns && has_begun(records))
 			begun_ns = now_ns;
-			fprintf(trace, "begun %llu\n", (unsigned long long)now_ns);
-		}
-		found = reap(pid);
-		status = found >= 0 ? found : status;
-		linger -= status >= 0;
+		linger -= commander->gone;
 	}
-	return status < 0 ? 124 : status;
+	if (linger)
+		kill(commander->pid, SIGKILL);
+	if (waitpid(commander->pid, &status, 0) < 0)
+		die("waitpid", -errno);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /* To come soon where somebody runs already; without any right that others lack. */
@@ -352,12 +332,14 @@ int main(int argc, char *argv[])
 {
 	bool nested = argc > 1 && !strcmp(argv[1], "-n");
 	char **arg = argv + 1 + nested;
-	int err, status;
+	int err, status, nursery_fd;
+	pid_t nursery;
 
 	if (argc < 7 + nested || strcmp(arg[4], "--") || !load_known(arg[2])) {
 		fprintf(stderr, "usage: raplsim [-n] ROOT TRACE WORKLOAD RECORDS -- COMMAND...\n");
 		return 2;
 	}
+	nursery = load_nursery(&nursery_fd); /* before we are large */
 	err = zones_make(arg[0], nested);
 	if (err)
 		die(arg[0], err);
@@ -370,11 +352,13 @@ int main(int argc, char *argv[])
 	add_task(getpid(), "raplsim", CLASS_LIGHT);
 	open_own_clock();
 	class_ns[CLASS_LIGHT] = tasks[0].cpu_ns = own_ns();
+	add_task(nursery, "nursery", CLASS_LIGHT);
 	has_host = host_open();
 	host_first_ns = has_host ? strangers_ns() : 0;
 	start_ns = clock_ns(CLOCK_MONOTONIC);
-	status = run(arg[2], arg[3], arg + 5);
-	end_all();
+	status = run(arg[2], nursery_fd, arg[3], arg + 5);
+	close(nursery_fd);
+	waitpid(nursery, NULL, 0);
 	if (fclose(trace))
 		die(arg[1], -errno);
 	return status;

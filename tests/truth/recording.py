@@ -12,6 +12,7 @@ import tempfile
 from decimal import Decimal
 
 BUILD = os.path.abspath(os.environ.get("SCHEDWATT_BUILD", "build"))
+HELPERS = ("raplsim", "nursery", "command")  # whom raplsim knows beside the workload; command is schedwatt
 ZONES = ("package-0", "package-0/core", "package-0/dram", "psys")
 
 
@@ -48,9 +49,6 @@ class Trace:
         self.times.append(t)
         self.nj.append(nj)
         self.host_ns.append(host)
-
-    def _begun(self, rest):
-        pass
 
     def place(self, t_ns):
         """The steps around a moment, and how far it is from the first to the second."""
@@ -126,7 +124,7 @@ class Recording:
 
     def tasks(self, own=False):
         """The workload's, or all whom raplsim knows."""
-        return [t for t in self.trace.tasks if own or t["name"] not in ("raplsim", "command")]
+        return [t for t in self.trace.tasks if own or t["name"] not in HELPERS]
 
     def cpu_ns(self, task, start_ns=None, end_ns=None):
         ends = (start_ns or self.start_ns, end_ns or self.end_ns)
