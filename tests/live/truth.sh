@@ -22,7 +22,7 @@ truth 'marginal: a pair, pinned' check pinned marginal 200 2.5
 truth 'marginal: a process that ends within a window' check ends marginal 1000 4
 truth 'marginal: a thread that ends before its process' check threads marginal 200 2.5 nested
 
-# --- the other rules, to the nanojoule; processes within 2 % of their share of the model's energy
+# --- the other rules, to the nanojoule
 truth 'busy, windows of 10 ms' check duty busy 10 2.5
 truth 'capacity, windows of 50 ms' check hog capacity 50 2.5 nested
 truth 'busy, windows of 1 s' check ends busy 1000 4

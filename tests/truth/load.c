@@ -6,9 +6,11 @@
 #include "load.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -133,6 +135,22 @@ static pid_t fork_usual(void)
 	return 0;
 }
 
+/*
+ * A nice value counts within a session only, where the kernel groups by session (sched(7), autogroup): there hogs would
+ * eat what is ours, and we and schedwatt would come late. So they have a session of their own, and that is nice, too.
+ */
+static void be_strangers(void)
+{
+	int fd;
+
+	setsid();
+	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	dprintf(fd, "10"); /* a courtesy: it need not work */
+	close(fd);
+}
+
 /* Fork whoever is asked for, and leave the dead unreaped, until nobody can ask any more. */
 static _Noreturn void nurse(int fd)
 {
@@ -140,6 +158,7 @@ static _Noreturn void nurse(int fd)
 	size_t n = 0;
 
 	prctl(PR_SET_NAME, "nursery");
+	be_strangers();
 	while (n < sizeof(born) / sizeof(born[0]) && read(fd, &born[n].part, sizeof(born[n].part)) > 0) {
 		born[n].pid = fork_usual();
 		if (!born[n].pid)
