@@ -17,7 +17,7 @@ truth() { # what, arguments of accuracy.py…
 truth 'marginal: idle' check idle marginal 200 2.5
 truth 'marginal: one hog' check hog marginal 200 2.5
 truth 'marginal: two hogs, 70 % and 30 %' check duty marginal 200 2.5
-truth 'marginal: 200 short children, none missing' check children marginal 200 2.5
+truth 'marginal: 200 short children, none missing' check children marginal 200 4
 truth 'marginal: a pair, pinned' check pinned marginal 200 2.5
 truth 'marginal: a process that ends within a window' check ends marginal 1000 4
 truth 'marginal: a thread that ends before its process' check threads marginal 200 2.5 nested

@@ -56,7 +56,7 @@ def rows_of(r):
             tasks = [t for t in r.tasks(own=True) if t["name"] == name]
             if name == "nursery" and r.workload != "children":
                 continue  # it had nothing to do
-            shown = {"command": "schedwatt"}.get(name, name) + (" x %d" % len(tasks) if len(tasks) > 1 else "")
+            shown = {"command": "schedwatt"}.get(name, name) + (" (all)" if len(tasks) > 1 else "")
             rows.append(row(r, shown, sum(map(r.attributed, tasks)), sum(map(r.true_joules, tasks))))
     everybody = sum(r.true_joules(t) for t in r.tasks(own=True) + ([None] if r.host else []))
     rows.append(row(r, "all processes", Decimal(r.summary["proc_attributed_joules"]), everybody))
@@ -241,7 +241,8 @@ def table(path, rounds="3"):
     for backend, target in backends:
         for workload in WORKLOADS:
             for policy in POLICIES:
-                recordings = record(int(rounds), workload, policy, 200, 2.5, backend, target)
+                recordings = record(int(rounds), workload, policy, 200, 4 if workload == "children" else 2.5, backend,
+                                    target)
                 for x in median_rows(recordings):
                     rows.append(x)
                     if x["process"] in ZONES:

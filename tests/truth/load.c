@@ -89,6 +89,23 @@ static void pin(int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
+/*
+ * A nice value counts within a session only, where the kernel groups by session (sched(7), autogroup): there hogs would
+ * eat what is ours, and we and schedwatt would come late. So each has a session of its own, and that is nice, too. Not
+ * who ends soon: it would come late itself.
+ */
+static void be_strangers(void)
+{
+	int fd;
+
+	setsid();
+	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	dprintf(fd, "10"); /* a courtesy: it need not work */
+	close(fd);
+}
+
 static _Noreturn void work(const struct load_part *part)
 {
 	struct timespec off = {.tv_nsec = part->off_us * 1000L};
@@ -96,6 +113,8 @@ static _Noreturn void work(const struct load_part *part)
 
 	prctl(PR_SET_NAME, part->name);
 	setpriority(PRIO_PROCESS, 0, 19);
+	if (!part->cpu_us)
+		be_strangers();
 	if (part->cpu)
 		pin(part->cpu);
 	if (part->thread_us && pthread_create(&thread, NULL, thread_main, (void *)&part->thread_us))
@@ -135,22 +154,6 @@ static pid_t fork_usual(void)
 	return 0;
 }
 
-/*
- * A nice value counts within a session only, where the kernel groups by session (sched(7), autogroup): there hogs would
- * eat what is ours, and we and schedwatt would come late. So they have a session of their own, and that is nice, too.
- */
-static void be_strangers(void)
-{
-	int fd;
-
-	setsid();
-	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	dprintf(fd, "10"); /* a courtesy: it need not work */
-	close(fd);
-}
-
 /* Fork whoever is asked for, and leave the dead unreaped, until nobody can ask any more. */
 static _Noreturn void nurse(int fd)
 {
@@ -158,7 +161,6 @@ static _Noreturn void nurse(int fd)
 	size_t n = 0;
 
 	prctl(PR_SET_NAME, "nursery");
-	be_strangers();
 	while (n < sizeof(born) / sizeof(born[0]) && read(fd, &born[n].part, sizeof(born[n].part)) > 0) {
 		born[n].pid = fork_usual();
 		if (!born[n].pid)
