@@ -30,7 +30,7 @@ struct sw_totals {
 	struct sw_summary s; /* but for rows */
 	bool has_energy;     /* of any window */
 	double proc_variance; /* of proc_nj */
-	uint64_t energy_ns;  /* time of the windows that had energy */
+	uint64_t read_ns;    /* between the readings of the windows that had energy */
 	uint64_t last_blur_ns;
 };
 
@@ -117,8 +117,11 @@ int sw_report_baseline(struct sw_monitor *m, const struct sw_window *window);
 /* Share a window's energy out, sum its rows up, add it to the totals. 0 or -ENOMEM. */
 int sw_report_make(struct sw_monitor *m, const struct sw_window *window, const struct sw_report **ret);
 
-/* Watts × the time by which reads may have missed the boundary, and a counter step at each end. */
-int64_t sw_report_uncertainty_nj(const struct sw_monitor *m, int64_t total_nj, uint64_t time_ns, uint64_t blur_ns);
+/*
+ * Watts × the time by which reads may have missed the boundary, and a counter step at each end. `read_ns`: between the
+ * readings, which is what the watts are to be had from: where one came late, that is not the window.
+ */
+int64_t sw_report_uncertainty_nj(const struct sw_monitor *m, int64_t total_nj, uint64_t read_ns, uint64_t blur_ns);
 
 /* To whom the rows belong, and what they had of the time. 0 or -ENOMEM. */
 int sw_rows_init(struct sw_monitor *m, uint32_t n_keys);

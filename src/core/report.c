@@ -64,11 +64,11 @@ static void fill_domains(struct sw_monitor *m, const struct sw_window *window)
 	}
 }
 
-int64_t sw_report_uncertainty_nj(const struct sw_monitor *m, int64_t total_nj, uint64_t time_ns, uint64_t blur_ns)
+int64_t sw_report_uncertainty_nj(const struct sw_monitor *m, int64_t total_nj, uint64_t read_ns, uint64_t blur_ns)
 {
 	if (sw_meter_is_modelled(&m->meter))
 		return llround(MODEL_UNCERTAINTY * total_nj);
-	return time_ns ? llround((double)total_nj / time_ns * (blur_ns + 2 * SW_COUNTER_STEP_NS)) : SW_ABSENT;
+	return read_ns ? llround((double)total_nj / read_ns * (blur_ns + 2 * SW_COUNTER_STEP_NS)) : SW_ABSENT;
 }
 
 static bool is_partial(const struct sw_monitor *m)
@@ -102,7 +102,7 @@ static uint32_t flags_of(const struct sw_monitor *m, const struct sw_window *win
 	return flags;
 }
 
-static void add_totals(struct sw_monitor *m, bool energy)
+static void add_totals(struct sw_monitor *m, const struct sw_window *window, bool energy)
 {
 	const struct sw_report *r = &m->report;
 	struct sw_totals *t = &m->totals;
@@ -125,7 +125,7 @@ static void add_totals(struct sw_monitor *m, bool energy)
 		double doubt = share * r->uncertainty_nj;
 
 		t->has_energy = true;
-		t->energy_ns += r->window_ns;
+		t->read_ns += window->read_ns;
 		t->proc_variance += doubt * doubt; /* the ends of different windows miss independently */
 	} else if (m->meter.source) {
 		t->s.windows_without_energy++;
@@ -155,7 +155,7 @@ int sw_report_make(struct sw_monitor *m, const struct sw_window *window, const s
 	else
 		r->energy = (struct sw_energy){SW_ABSENT, SW_ABSENT, SW_ABSENT, SW_ABSENT, SW_ABSENT};
 	r->flags = flags | flags_of(m, window, energy);
-	r->uncertainty_nj = energy ? sw_report_uncertainty_nj(m, r->energy.total_nj, r->window_ns,
+	r->uncertainty_nj = energy ? sw_report_uncertainty_nj(m, r->energy.total_nj, window->read_ns,
 							      window->read_late_ns + window->read_bracket_ns)
 				   : SW_ABSENT;
 	r->read_late_ns = sw_meter_measures(&m->meter) ? (int64_t)window->read_late_ns : SW_ABSENT;
@@ -176,7 +176,7 @@ int sw_report_make(struct sw_monitor *m, const struct sw_window *window, const s
 	err = sw_rows_list(m);
 	if (err)
 		return err;
-	add_totals(m, energy);
+	add_totals(m, window, energy);
 	*ret = r;
 	return 0;
 }

@@ -227,7 +227,7 @@ void sw_share_energy(struct sw_monitor *m, const struct sw_window *window, int64
 		set_baseline(m, pot);
 		/* on an idle host both are one number, but for the doubt that is in the measured one */
 		if (pot->baseline_nj > pot->nj &&
-		    pot->baseline_nj - pot->nj > sw_report_uncertainty_nj(m, pot->nj, m->report.window_ns, blur_ns))
+		    pot->baseline_nj - pot->nj > sw_report_uncertainty_nj(m, pot->nj, window->read_ns, blur_ns))
 			*flags |= SW_FLAG_BASELINE;
 		share_rows(m, window, pot, chosen);
 		for (uint32_t p = 0; p < SW_POLICIES; p++)

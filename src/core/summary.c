@@ -47,10 +47,10 @@ static void fill_energy(struct sw_monitor *m)
 			s->energy[i] = absent;
 	if (!t->has_energy)
 		return;
-	s->total_uncertainty_nj = sw_report_uncertainty_nj(m, chosen->total_nj, t->energy_ns,
+	s->total_uncertainty_nj = sw_report_uncertainty_nj(m, chosen->total_nj, t->read_ns,
 							   m->first_blur_ns + t->last_blur_ns);
 	s->proc_uncertainty_nj = sw_meter_is_modelled(&m->meter)
-					 ? sw_report_uncertainty_nj(m, chosen->proc_nj, t->energy_ns, 0)
+					 ? sw_report_uncertainty_nj(m, chosen->proc_nj, t->read_ns, 0)
 					 : llround(sqrt(t->proc_variance));
 }
 

@@ -98,6 +98,11 @@ static void subtract_zones(struct sw_windows *w, const struct sw_zone_point *zon
 	}
 }
 
+static uint64_t middle_ns(const struct sw_energy_point *p)
+{
+	return p->begin_ns + (p->end_ns - p->begin_ns) / 2;
+}
+
 /* Of numbers that may not be known at either end. */
 static int64_t difference(int64_t now, int64_t *last)
 {
@@ -129,6 +134,9 @@ int sw_windows_add(struct sw_windows *w, const struct sw_cpu_usage *usage, const
 	/* a suspend of less than a millisecond is the two clocks being read one after the other */
 	window->slept = point->asleep_ns > w->last_point.asleep_ns + 1000000;
 	window->read_late_ns = sw_energy_late_ns(point) + sw_energy_late_ns(&w->last_point);
+	window->read_ns = middle_ns(point) - middle_ns(&w->last_point);
+	if (!window->read_ns)
+		window->read_ns = window->t1_ns - window->t0_ns;
 	window->read_bracket_ns = point->end_ns - point->begin_ns + w->last_point.end_ns - w->last_point.begin_ns;
 	w->last_t_ns = usage->t_ns;
 	w->last_late = usage->late;

@@ -52,6 +52,7 @@ struct sw_window {
 	uint64_t members_lost, exits, exits_ns;
 	int64_t shared_ns, irq_ns, steal_ns; /* INT64_MIN: not known */
 	uint64_t read_late_ns, read_bracket_ns; /* of both its boundaries */
+	uint64_t read_ns; /* from one reading of the energy to the other: that is when it was used */
 };
 
 /* By how much the reads of a boundary's energy missed it: they began late, and took their time. */

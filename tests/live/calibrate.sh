@@ -46,6 +46,16 @@ at=one/class/powercap
 	$at/intel-rapl:0:1/energy_uj=1.48 $at/intel-rapl:1/energy_uj=40 &
 one_pid=$!
 
+# A counter that goes: python takes its time to start where CPUs are scarce.
+ticking() { # path of the counter
+	for _ in $(seq 600); do
+		[ "$(cat "$1")" = 5000000000 ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+ticking $at/intel-rapl:0/energy_uj
+ok $? 'the counters go'
 
 quick() { timeout -s KILL 60 "$S" "$@"; }
 calibrate() { quick calibrate --sysfs "$dir/one" --energy powercap --max-busy 100 "$@"; }

@@ -458,6 +458,37 @@ static void baseline_too_high(void **state)
 	strike(s);
 }
 
+/*
+ * The reading before this window came 8 s late, so that 2 s are left for its energy: 20 J are 10 W then, not 2 W, and the
+ * doubt is what 8 s of that come to, with 1 ms for the reading and a step at either end.
+ */
+static void doubt_after_a_late_reading(void **state)
+{
+	struct sw_zone_info zones[] = {
+		{.role = SW_ROLE_PACKAGE, .package = 0, .die = -1, .domains = 1, .name = (char *)"package-0"},
+	};
+	struct stage *s = set(zones, 1, SW_POLICY_BUSY, NULL);
+	const struct sw_summary *sum = NULL;
+
+	(void)state;
+	s->point = (struct sw_energy_point){.begin_ns = 28 * S, .end_ns = 28 * S, .wake_ns = 20 * S};
+	ran(s, 0, 0, 10 * S);
+	s->z[0].sum_nj += 180 * J;
+	next_window(s);
+	s->point = (struct sw_energy_point){.begin_ns = 30 * S - S / 2000, .end_ns = 30 * S + S / 2000, .wake_ns = 30 * S};
+	ran(s, 0, 0, 10 * S);
+	s->z[0].sum_nj += 20 * J;
+	next_window(s);
+	assert_total(s, 20 * J);
+	assert_int_equal(s->r->read_late_ns, 8 * S);
+	assert_int_equal(s->r->read_bracket_ns, S / 1000);
+	assert_int_equal(s->r->uncertainty_nj, 80 * J + 10 * J * 3 / 1000);
+	/* of the whole only its own ends count */
+	assert_int_equal(sw_monitor_summary(s->f->m, &sum), 0);
+	assert_true(sum->total_uncertainty_nj < J);
+	strike(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,7 +496,7 @@ int main(void)
 		cmocka_unit_test(domain_by_domain),   cmocka_unit_test(mirrored_dies),
 		cmocka_unit_test(memory_over_dies),   cmocka_unit_test(hotplug),
 		cmocka_unit_test(zone_of_no_domain),  cmocka_unit_test(baseline_of_dies),
-		cmocka_unit_test(baseline_too_high),
+		cmocka_unit_test(baseline_too_high),  cmocka_unit_test(doubt_after_a_late_reading),
 	};
 
 	return cmocka_run_group_tests_name("sharing", tests, NULL, NULL);

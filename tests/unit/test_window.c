@@ -130,6 +130,7 @@ static void zones(void **state)
 	assert_true(w->zone_nj[2] == INT64_MIN);
 	assert_int_equal(w->read_late_ns, 10 + 5);
 	assert_int_equal(w->read_bracket_ns, 20 + 7);
+	assert_int_equal(w->read_ns, 2008 - 1020);
 	assert_int_equal(w->mirror_of[1], -1);
 	assert_int_equal(w->mirror_of[2], 0);
 	assert_false(w->slept);
