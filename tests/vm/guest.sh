@@ -4,19 +4,18 @@
 # The first process of a virtual machine: it sets the machine up, runs the checks of its configuration, and ends it.
 # A check is a function check_NAME, and listed below; it succeeds, or says why not and fails; 77 skips it. TAP goes to the
 # second serial port, or the one that the kernel's command line names. Must not know: which kernel this is.
-# Relies on: busybox, and vmcheck.c and vmtool.c beside it.
+# Relies on: busybox, and vmcheck.c, vmtool.c and energy.sh, the checks of energy, beside it.
 set -u
 
 # --- which checks run, by configuration (see tests/vm/run)
 checks_sockets='sums_tp_btf sums_raw_tp sums_tracepoint children tree cgroup idle one_busy two_busy run wrap packages
-	offline power_pmu zones_fail no_btf capabilities memlock'
-checks_siblings='siblings possible'
+	offline power_pmu perf zones_fail reload package_off marginal unreadable no_btf capabilities memlock'
+checks_siblings='siblings possible stock'
 checks_arm='sums_tp_btf sums_raw_tp sums_tracepoint children tree cgroup run_model offline no_btf capabilities memlock'
 
 export PATH=/bin HOME=/tmp
 C=/sys/devices/system/cpu
-P=/sys/module/simrapl/parameters
-Z=/sys/class/powercap/intel-rapl
+as= # a command before schedwatt's, for other rights than root's
 
 # --- for checks
 
@@ -25,8 +24,9 @@ sw() { # subcommand, options…
 	what=$1
 	shift
 	rm -f r
-	timeout -s KILL 30 schedwatt "$what" -f jsonl -o r "$@" 2>err || {
-		echo "schedwatt $what $*: status $?"
+	# shellcheck disable=SC2086 # it is several words, or none
+	timeout -s KILL 30 $as schedwatt "$what" -f jsonl -o r "$@" 2>err || {
+		echo "$as schedwatt $what $*: status $?"
 		cat err
 		return 1
 	}
@@ -39,6 +39,7 @@ begin() {
 	recorder=$!
 	for _ in $(seq 300); do
 		grep -qs '"sample"' r && return 0
+		kill -0 $recorder 2>/dev/null || break
 		sleep 0.1
 	done
 	echo 'no window came'
@@ -57,26 +58,20 @@ refused() { # status, words, command…: it fails with that status, one line, an
 	fi
 }
 
+refusal() { # source, words: the header of r says that it was refused with them
+	head -1 r | grep -q "{\"source\":\"$1\",\"reason\":\"[^}]*$2" || fail "no refusal of $1 with $2: $(head -1 r)"
+}
+
 fail() {
 	echo "$1"
 	return 1
 }
 
-zones() { # the simulated zones, with what they are given, and a list of what they say
-	rmmod simrapl 2>/dev/null
-	insmod /modules/simrapl.ko "$@" || return 1
-	vmtool sample model &
-	sampler=$!
-}
-
-end_sampler() {
-	sleep 0.2
-	kill $sampler
-}
-
-# The model's clock. What it says now is put into the list, too: an exact end of a phase.
-model_now() {
-	tail -1 $P/model | tee -a model | cut -d' ' -f1
+# From here on schedwatt is an ordinary user's. 38 and 39 are CAP_PERFMON and CAP_BPF; 2, CAP_DAC_READ_SEARCH, opens
+# energy counters and files, but loads nothing.
+be_user() { # capabilities
+	ulimit -l 8192 # the default of current kernels; older ones have 64 KiB, and charge maps to it
+	as="vmtool as-user $1"
 }
 
 load() { # some of everything: a pinned spinner, short children, sleepers
@@ -148,100 +143,7 @@ check_offline() {
 	wait $recorder && vmcheck sums-lossy r 8 && vmcheck offline r
 }
 
-# --- energy
-
-# One recording: nobody runs, then one CPU is busy, then two. The checks that follow look at it.
-record_loads() {
-	[ ! -e loads ] || return 0
-	zones psys=1 mmio=1 && begin monitor -i 100 -d 5 || return 1
-	{
-		model_now
-		sleep 1.3
-		model_now
-		vmtool spin 60 0 &
-		echo $! >first
-		sleep 0.1
-		model_now
-		sleep 1.1
-		model_now
-		vmtool spin 60 1 &
-		echo $! >second
-		sleep 0.1
-		model_now
-		sleep 1.1
-		model_now
-	} >marks
-	wait $recorder && end_sampler && mv r loads
-}
-
-loads() { # line of `marks` that it began at, busy CPUs
-	record_loads && vmcheck joules loads model "$(sed -n "$1p" marks)" "$(sed -n "$(($1 + 1))p" marks)" "$2"
-}
-check_idle() { loads 1 0 && vmcheck sums loads 20; }
-check_one_busy() { loads 3 1; }
-check_two_busy() { loads 5 2; }
-
-# Each package's joules go to who ran there. The twin is seen, and not counted (or the sums above would be double).
-check_packages() {
-	record_loads && vmcheck field loads header energy_source powercap && vmcheck field loads header packages 2 &&
-		vmcheck pinned loads "$(cat first)" 0 && vmcheck pinned loads "$(cat second)" 1
-}
-
-check_run() {
-	zones psys=1 && sw run -i 100 -- vmtool spin 1 1 && end_sampler && vmcheck sums r 5 && vmcheck joules r model &&
-		vmcheck field r summary end command
-}
-
-check_run_model() {
-	sw run -i 100 -- vmtool spin 1 1 && vmcheck sums r 5 && vmcheck field r header energy_source model &&
-		vmcheck field r summary end command
-}
-
-# It stands still until somebody looks, so that it wraps in the middle.
-check_wrap() {
-	zones start_uj=262128000000 idle_mw=0 busy_mw=0 || return 1
-	begin monitor -i 100 -d 1.5 || return 1
-	vmtool spin 60 0 &
-	before=$(cat $Z:0/energy_uj)
-	echo 20000 >$P/busy_mw
-	echo 10000 >$P/idle_mw
-	wait $recorder && end_sampler && vmcheck sums r 8 && vmcheck joules r model || return 1
-	[ "$before" -gt "$(cat $Z:0/energy_uj)" ] || fail "the counter did not wrap: $before, $(cat $Z:0/energy_uj)"
-}
-
-# The simulated power PMU, which later checks rely on.
-check_power_pmu() {
-	insmod /modules/simpmu.ko || return 1
-	vmtool perf 0.5 >joules || return 1
-	rmmod simpmu
-	awk '{ print; exit !($2 > 3 && $2 > $1 - 0.1 && $2 < $3 + 0.1) }' joules # a counter step at either end
-}
-
-# Zones that cannot be read, go, and come again.
-check_zones_fail() {
-	zones && kill $sampler && begin monitor -i 100 -d 1.5 || return 1
-	echo 1 >$P/fail
-	sleep 0.4
-	echo 0 >$P/fail
-	wait $recorder || return 1
-	grep -q '"total_joules":null.*"window_flags":\[[^]]*"no_energy"' r || fail 'no window without energy' || return 1
-	grep '"sample"' r | tail -1 | grep -q '"total_joules":[0-9]' || fail 'energy did not come again' || return 1
-	echo 0x3f >$P/absent
-	[ ! -e $Z:0 ] || fail 'zones did not go' || return 1
-	refused 1 powercap schedwatt monitor -d 0.2 --energy powercap || return 1
-	echo 0 >$P/absent
-	sw monitor -i 100 -d 0.3 --energy powercap
-}
-
 # --- other machines
-
-check_siblings() {
-	[ "$(cat $C/cpu0/topology/thread_siblings_list)" = 0-1 ] || fail 'CPUs 0 and 1 are no siblings' || return 1
-	zones || return 1
-	begin monitor -i 100 -d 1.2 || return 1
-	for cpu in 0 1; do vmtool spin 60 $cpu & done
-	wait $recorder && end_sampler && vmcheck sums r 5 && vmcheck joules r model && vmcheck field r header packages 1
-}
 
 check_possible() {
 	if [ "$(cat $C/possible)" = "$(cat $C/online)" ]; then # newer kernels take those that firmware calls absent at its word
@@ -264,20 +166,16 @@ check_no_btf() {
 	return $status
 }
 
-# 38 and 39 are CAP_PERFMON and CAP_BPF; 2, CAP_DAC_READ_SEARCH, opens energy counters and files, but loads nothing.
 check_capabilities() {
-	chmod 777 /tmp
-	ulimit -l 8192 # the default of current kernels; older ones have 64 KiB, and charge maps to it
-	rm -f r
-	vmtool as-user 38,39 timeout -s KILL 30 schedwatt monitor -i 100 -d 0.5 --energy model -f jsonl -o r 2>err &&
-		vmcheck sums r 2 || { cat err; return 1; }
+	be_user 38,39
+	sw monitor -i 100 -d 0.5 --energy model && vmcheck sums r 2 || return 1
 	refused 1 CAP_BPF vmtool as-user 2 schedwatt monitor -d 0.2 --energy model
 }
 
 # Where maps are charged to it (before 5.11), a small limit that may not be raised has to do.
 check_memlock() {
-	vmtool memlock 8388608 timeout -s KILL 30 schedwatt monitor -i 100 -d 0.5 --energy model -f jsonl -o r 2>err &&
-		vmcheck sums r 2 || { cat err; return 1; }
+	as='vmtool memlock 8388608'
+	sw monitor -i 100 -d 0.5 --energy model && vmcheck sums r 2
 }
 
 # --- the machine
@@ -290,7 +188,9 @@ mount -t tracefs tracing /sys/kernel/tracing
 mount -t bpf bpf /sys/fs/bpf
 mount -t cgroup2 cgroup /sys/fs/cgroup
 mount -t tmpfs tmp /tmp
+chmod 777 /tmp
 cd /tmp || exit 1
+. /energy.sh
 configuration=$(sed -n 's/.*configuration=\([a-z]*\).*/\1/p' /proc/cmdline)
 eval "checks=\$checks_$configuration"
 port=$(sed -n 's/.*results=\([a-zA-Z0-9]*\).*/\1/p' /proc/cmdline)

@@ -7,6 +7,12 @@
  *   vmcheck sums-lossy RECORDS LEAST            the same, whatever was lost
  *   vmcheck joules RECORDS MODEL [FROM TO BUSY] within 3 % of what the simulated zones say of the same time (MODEL: what
  *                                               `vmtool sample` wrote), BUSY CPUs being busy
+ *   vmcheck gap RECORDS FROM TO SECONDS         no joules in windows that touch this time (MODEL's clock); joules again at
+ *                                               most so long after, in all windows then; the last line says from when
+ *   vmcheck off RECORDS MODEL                   while a CPU, and package 1 with it, was off, joules are package 0's;
+ *                                               at last they are whole again
+ *   vmcheck baseline RECORDS W0 W1 none|all     idle joules are these watts, or all there are where they are more: then it is flagged
+ *   vmcheck above RECORDS MODEL PID W1          its joules are its part of what package 1 used above W1 watts, by the model
  *   vmcheck children RECORDS N                  N processes called "kid" or "true", each ended as it should
  *   vmcheck process RECORDS PID alive|exited MS it is in the summary, with MS of CPU time or more
  *   vmcheck pinned RECORDS PID DOMAIN           it ran in that domain only, and has its share of its joules
@@ -212,55 +218,251 @@ static void near(const char *what, double got, double wanted, double said)
 		wrong("%s is off by more than %d per thousand", what, TOLERANCE_PERMILLE);
 }
 
+/* Windows one after the other, and how far off they say that they may be at either end of them. */
+struct stretch {
+	size_t n;
+	double t0_us;
+	double t1_us;
+	double first_said;
+	double last_said;
+};
+
+static double end_us(struct json_object *sample)
+{
+	return ns(sample, "t_ns") / 1e3;
+}
+
+static double begin_us(struct json_object *sample)
+{
+	return (ns(sample, "t_ns") - ns(sample, "window_ns")) / 1e3;
+}
+
+static bool has_joules(struct json_object *sample)
+{
+	return get(sample, "total_joules") != NULL;
+}
+
+static bool has_flag(struct json_object *sample, const char *flag)
+{
+	struct json_object *flags = get(sample, "window_flags");
+
+	for (size_t i = 0; i < json_object_array_length(flags); i++)
+		if (!strcmp(json_object_get_string(item(flags, i)), flag))
+			return true;
+	return false;
+}
+
+static void lengthen(struct stretch *stretch, struct json_object *sample)
+{
+	if (!has_joules(sample))
+		wrong("sample %" PRId64 " has no joules", ns(sample, "seq"));
+	if (stretch->n && fabs(begin_us(sample) - stretch->t1_us) > 1)
+		wrong("sample %" PRId64 " does not join the one before that is looked at", ns(sample, "seq"));
+	stretch->last_said = nj(sample, "energy_uncertainty_joules") / 1e9;
+	if (!stretch->n++) {
+		stretch->t0_us = begin_us(sample);
+		stretch->first_said = stretch->last_said;
+	}
+	stretch->t1_us = end_us(sample);
+}
+
+/*
+ * Begin and end with the windows that say the least of how far off they may be, among a quarter of them at either end:
+ * where CPUs are scarce, some are read late. Within, that is no error of the sum.
+ */
+static void trim(const struct records *r, size_t *first, size_t *last)
+{
+	size_t quarter = *last > *first ? (*last - *first + 1) / 4 : 0, begin = *first, end = *last;
+
+	for (size_t i = 1; i <= quarter; i++) {
+		struct json_object *a = r->line[*first + i], *b = r->line[*last - i];
+
+		if (nj(a, "energy_uncertainty_joules") < nj(r->line[begin], "energy_uncertainty_joules"))
+			begin = *first + i;
+		if (nj(b, "energy_uncertainty_joules") < nj(r->line[end], "energy_uncertainty_joules"))
+			end = *last - i;
+	}
+	*first = begin;
+	*last = end;
+}
+
+/* As a part of so many joules. What lies between the ends is no error of the sum. */
+static double said_of(const struct stretch *stretch, double joules)
+{
+	double said = (stretch->first_said + stretch->last_said) / joules;
+
+	if (stretch->n < 3)
+		wrong("only %zu samples", stretch->n);
+	if (!(said <= 0.1))
+		wrong("±%.0f %% were said: that proves nothing", 100 * said);
+	return said;
+}
+
+/* What a package and its dram used by the model, and how long its CPUs were busy. */
+static double model_joules(const struct stretch *stretch, const char *path, size_t package, double *busy_s)
+{
+	struct model a = model_at(path, stretch->t0_us), b = model_at(path, stretch->t1_us);
+
+	*busy_s = (b.busy_us[package] - a.busy_us[package]) / 1e6;
+	return (b.uj[package] - a.uj[package]) / 1e6 * (1000 + DRAM_PERMILLE) / 1000;
+}
+
 /* The samples that lie between two moments (in the model's clock), or all of them. */
 static void joules(const struct records *r, const char *path, double from_us, double to_us, double busy)
 {
-	double t0 = 0, t1 = 0, total = 0, wanted_total = 0, busy_s = 0, model_busy_s = 0, got[PACKAGES] = {0};
-	double first_said = 0, said = 0;
-	size_t domains = ns(header(r), "domains"), n = 0;
-	struct model a, b;
+	double total = 0, wanted_total = 0, busy_s = 0, model_busy_s = 0, got[PACKAGES] = {0}, said, s;
+	size_t domains = ns(header(r), "domains");
+	size_t first = 1, last = r->n - 2;
+	struct stretch stretch = {0};
 
-	for (size_t i = 1; i < r->n - 1; i++) {
-		struct json_object *s = r->line[i];
-		double end = ns(s, "t_ns") / 1e3, begin = end - ns(s, "window_ns") / 1e3;
+	while (first <= last && begin_us(r->line[first]) < from_us)
+		first++;
+	while (last >= first && end_us(r->line[last]) > to_us)
+		last--;
+	trim(r, &first, &last);
+	for (size_t i = first; i <= last; i++) {
+		struct json_object *sample = r->line[i];
 
-		if (begin < from_us || end > to_us)
-			continue;
-		said = nj(s, "energy_uncertainty_joules") / 1e9;
-		if (!n++) {
-			t0 = begin;
-			first_said = said;
-		}
-		t1 = end;
-		total += nj(s, "total_joules") / 1e9;
-		busy_s += (ns(s, "proc_oncpu_ns") + ns(s, "other_oncpu_ns")) / 1e9;
+		lengthen(&stretch, sample);
+		total += nj(sample, "total_joules") / 1e9;
+		busy_s += (ns(sample, "proc_oncpu_ns") + ns(sample, "other_oncpu_ns")) / 1e9;
 		for (size_t d = 0; domains > 1 && d < domains && d < PACKAGES; d++)
-			got[d] += nj(item(get(s, "domains"), d), "joules") / 1e9;
+			got[d] += nj(item(get(sample, "domains"), d), "joules") / 1e9;
 	}
-	if (n < 3)
-		wrong("only %zu samples", n);
-	a = model_at(path, t0);
-	b = model_at(path, t1);
-	said = (first_said + said) / total; /* what lies between the ends is no error of the sum */
-	if (said > 0.1)
-		wrong("±%.0f %% were said: that proves nothing", 100 * said);
+	said = said_of(&stretch, total);
 	for (size_t d = 0; d < domains && d < PACKAGES; d++) {
-		double wanted = (b.uj[d] - a.uj[d]) / 1e6 * (1000 + DRAM_PERMILLE) / 1000;
+		double wanted = model_joules(&stretch, path, d, &s);
 		char what[32];
 
 		snprintf(what, sizeof(what), "joules of domain %zu", d);
 		if (domains > 1)
 			near(what, got[d], wanted, said);
 		wanted_total += wanted;
-		model_busy_s += (b.busy_us[d] - a.busy_us[d]) / 1e6;
+		model_busy_s += s;
 	}
 	near("total joules", total, wanted_total, said);
-	t1 = (t1 - t0) / 1e6;
-	printf("busy for %.3f s, the model says %.3f, of %.3f\n", busy_s, model_busy_s, t1);
-	if (fabs(busy_s - model_busy_s) * 1000 > BUSY_PERMILLE * t1 * ns(header(r), "cpus"))
+	s = (stretch.t1_us - stretch.t0_us) / 1e6;
+	printf("busy for %.3f s, the model says %.3f, of %.3f\n", busy_s, model_busy_s, s);
+	if (fabs(busy_s - model_busy_s) * 1000 > BUSY_PERMILLE * s * ns(header(r), "cpus"))
 		wrong("our busy time and the model's differ");
-	if (busy >= 0 && fabs(busy_s / t1 - busy) > 0.35)
+	if (busy >= 0 && fabs(busy_s / s - busy) > 0.35)
 		wrong("that is not the load of %.0f CPUs", busy);
+}
+
+static void gap(const struct records *r, double from_us, double to_us, double at_most_s)
+{
+	double again_us = 0;
+	size_t without = 0;
+
+	for (size_t i = 1; i < r->n - 1; i++) {
+		struct json_object *sample = r->line[i];
+		bool touches = begin_us(sample) < to_us && end_us(sample) > from_us;
+
+		if (end_us(sample) <= from_us)
+			continue;
+		if (has_joules(sample) ? touches : again_us > 0 || !has_flag(sample, "no_energy"))
+			wrong("gap from %.0f to %.0f us: %.900s", from_us, to_us, json_object_to_json_string(sample));
+		without += !has_joules(sample);
+		if (has_joules(sample) && !again_us)
+			again_us = begin_us(sample);
+	}
+	if (!again_us || again_us > to_us + at_most_s * 1e6)
+		wrong("joules at %.0f us, after a gap that ended at %.0f", again_us, to_us);
+	printf("%zu windows without joules; again after %.3f s\n%.0f\n", without, (again_us - to_us) / 1e6, again_us);
+}
+
+static bool is_off(struct json_object *sample)
+{
+	return ns(sample, "offline_ns") == ns(sample, "window_ns");
+}
+
+static void off(const struct records *r, const char *path)
+{
+	struct json_object *at_last = r->line[r->n - 2];
+	size_t first = 1, last = r->n - 2;
+	struct stretch stretch = {0};
+	double total = 0, wanted, busy_s;
+
+	while (first <= last && !(is_off(r->line[first]) && has_flag(r->line[first], "partial")))
+		first++; /* zones go after their CPU */
+	while (last >= first && !is_off(r->line[last]))
+		last--;
+	trim(r, &first, &last);
+	for (size_t i = first; i <= last; i++) {
+		struct json_object *sample = r->line[i];
+
+		lengthen(&stretch, sample);
+		if (!has_flag(sample, "partial") || get(item(get(sample, "domains"), 1), "joules"))
+			wrong("package 1 was off: %.900s", json_object_to_json_string(sample));
+		total += nj(sample, "total_joules") / 1e9;
+	}
+	wanted = model_joules(&stretch, path, 0, &busy_s);
+	near("joules of domain 0", total, wanted, said_of(&stretch, total));
+	if (!has_joules(at_last) || has_flag(at_last, "partial"))
+		wrong("at last: %.900s", json_object_to_json_string(at_last));
+}
+
+/* --- against a baseline */
+
+static void baseline(const struct records *r, const double *watts, bool above)
+{
+	size_t in_time = 0;
+
+	for (size_t i = 1; i < r->n - 1; i++) {
+		struct json_object *sample = r->line[i];
+		int64_t idle = 0, full = 0, window = ns(sample, "window_ns");
+
+		for (size_t d = 0; d < PACKAGES; d++) {
+			int64_t had = nj(item(get(sample, "domains"), d), "joules"), s = llround(watts[d] * window);
+
+			full += s;
+			idle += s < had ? s : had;
+		}
+		if (!has_joules(sample) || llabs(nj(sample, "idle_joules") - idle) > PACKAGES)
+			wrong("idle joules are not %" PRId64 " nJ: %.900s", idle, json_object_to_json_string(sample));
+		if (ns(sample, "energy_read_late_ns") > window / 10)
+			continue; /* where CPUs are scarce, its energy is that of another time */
+		if (has_flag(sample, "baseline") != above || (!above && idle != full))
+			wrong("%" PRId64 " of %" PRId64 " nJ are idle: %.900s", idle, full, json_object_to_json_string(sample));
+		in_time++;
+	}
+	printf("%zu of %zu windows were read in time\n", in_time, r->n - 2);
+	if (in_time < 2)
+		wrong("that proves nothing");
+}
+
+static struct json_object *process(struct json_object *record, int64_t pid)
+{
+	struct json_object *rows = get(record, "processes");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++)
+		if (ns(item(rows, i), "pid") == pid)
+			return item(rows, i);
+	return NULL;
+}
+
+static void above(const struct records *r, const char *path, int64_t pid, double watts)
+{
+	double ran = 0, busy = 0, got = 0, wanted, busy_s;
+	size_t first = 3, last = r->n - 2; /* it may have been anywhere before it was pinned */
+	struct stretch stretch = {0};
+
+	trim(r, &first, &last);
+	for (size_t i = first; i <= last; i++) {
+		struct json_object *sample = r->line[i], *p = process(sample, pid), *d;
+		int64_t t = p ? json_object_get_int64(item(get(p, "oncpu_ns_by_domain"), 1)) : 0;
+
+		if (!t || t != ns(p, "oncpu_ns"))
+			wrong("sample %zu: it ran elsewhere: %.300s", i - 1, json_object_to_json_string(p));
+		lengthen(&stretch, sample);
+		d = item(get(sample, "domains"), 1);
+		ran += t;
+		busy += ns(d, "busy_ns") + ns(d, "lost_ns");
+		got += nj(p, "joules") / 1e9;
+	}
+	wanted = model_joules(&stretch, path, 1, &busy_s) - watts * (stretch.t1_us - stretch.t0_us) / 1e6;
+	wanted *= ran / busy;
+	near("joules of the process above idle", got, wanted, said_of(&stretch, wanted));
 }
 
 /* --- processes */
@@ -287,16 +489,6 @@ static void children(const struct records *r, size_t wanted)
 	printf("%zu children, %zu missing, %zu odd\n", found, wanted - found, odd);
 	if (found != wanted || odd)
 		exit(1);
-}
-
-static struct json_object *process(struct json_object *record, int64_t pid)
-{
-	struct json_object *rows = get(record, "processes");
-
-	for (size_t i = 0; i < json_object_array_length(rows); i++)
-		if (ns(item(rows, i), "pid") == pid)
-			return item(rows, i);
-	return NULL;
 }
 
 static void check_process(const struct records *r, int64_t pid, const char *state, int64_t least_ms)
@@ -371,6 +563,14 @@ int main(int argc, char **argv)
 		joules(&r, argv[3], 0, INFINITY, -1);
 	else if (!strcmp(what, "joules") && argc == 7)
 		joules(&r, argv[3], strtod(argv[4], NULL), strtod(argv[5], NULL), strtod(argv[6], NULL));
+	else if (!strcmp(what, "gap") && argc == 6)
+		gap(&r, strtod(argv[3], NULL), strtod(argv[4], NULL), strtod(argv[5], NULL));
+	else if (!strcmp(what, "off") && argc == 4)
+		off(&r, argv[3]);
+	else if (!strcmp(what, "baseline") && argc == 6)
+		baseline(&r, (double[]){strtod(argv[3], NULL), strtod(argv[4], NULL)}, !strcmp(argv[5], "all"));
+	else if (!strcmp(what, "above") && argc == 6)
+		above(&r, argv[3], strtol(argv[4], NULL, 10), strtod(argv[5], NULL));
 	else if (!strcmp(what, "children") && argc == 4)
 		children(&r, strtoul(argv[3], NULL, 10));
 	else if (!strcmp(what, "process") && argc == 6)

@@ -7,7 +7,8 @@
  *   vmtool spin SECONDS [CPU]     keep a CPU busy
  *   vmtool children N [MS]        N short children, one after the other, with a pause between; every third becomes true,
  *                                 the others exit 3
- *   vmtool sample FILE            the model of the simulated zones, every 50 ms, until it is killed
+ *   vmtool sample FILE MODULE     the model of the simulated counters of a module, every 50 ms, until it is killed
+ *   vmtool now us                 the model's clock
  *   vmtool perf SECONDS           joules that the power PMU counts meanwhile, between the least and the most of its model
  *   vmtool as-user CAPS CMD…      as nobody with these capabilities (their numbers, with commas) and no others
  *   vmtool memlock BYTES CMD…     as root without CAP_SYS_RESOURCE, with that much locked memory
@@ -93,17 +94,18 @@ static ssize_t read_text(const char *path, char *text, size_t size)
 	return n;
 }
 
-static int sample(const char *path)
+static int sample(const char *path, const char *module)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
 	struct sched_param first = {.sched_priority = 1};
-	char line[256];
+	char line[256], model[256];
 
 	if (fd < 0)
 		fail(path);
+	snprintf(model, sizeof(model), "/sys/module/%s/parameters/model", module);
 	sched_setscheduler(0, SCHED_FIFO, &first); /* what it looks at must not keep it from looking */
 	do {
-		ssize_t n = read_text("/sys/module/simrapl/parameters/model", line, sizeof(line));
+		ssize_t n = read_text(model, line, sizeof(line));
 
 		if (write(fd, line, n) != n)
 			fail(path);
@@ -233,8 +235,10 @@ int main(int argc, char **argv)
 		return spin(strtod(argv[2], NULL), argv[3]);
 	if (!strcmp(what, "children"))
 		return children(atoi(argv[2]), argv[3] ? atoi(argv[3]) : 0);
-	if (!strcmp(what, "sample"))
-		return sample(argv[2]);
+	if (!strcmp(what, "sample") && argc > 3)
+		return sample(argv[2], argv[3]);
+	if (!strcmp(what, "now"))
+		return printf("%.0f\n", now() * 1e6) < 0;
 	if (!strcmp(what, "perf"))
 		return perf(strtod(argv[2], NULL));
 	if (!strcmp(what, "as-user") && argc > 3)
