@@ -88,14 +88,6 @@ check_wrap() {
 	[ "$before" -gt "$(cat $Z:0/energy_uj)" ] || fail "the counter did not wrap: $before, $(cat $Z:0/energy_uj)"
 }
 
-# The simulated power PMU, which later checks rely on.
-check_power_pmu() {
-	insmod /modules/simpmu.ko || return 1
-	vmtool perf 0.5 >joules || return 1
-	rmmod simpmu
-	awk '{ print; exit !($2 > 3 && $2 > $1 - 0.1 && $2 < $3 + 0.1) }' joules # a counter step at either end
-}
-
 # Zones that cannot be read, go, and come again.
 check_zones_fail() {
 	simulate simrapl && kill $sampler && begin monitor -i 100 -d 1.5 || return 1

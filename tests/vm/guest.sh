@@ -9,7 +9,7 @@ set -u
 
 # --- which checks run, by configuration (see tests/vm/run)
 checks_sockets='sums_tp_btf sums_raw_tp sums_tracepoint children tree cgroup idle one_busy two_busy run wrap packages
-	offline power_pmu perf zones_fail reload package_off marginal unreadable no_btf capabilities memlock'
+	offline perf zones_fail reload package_off marginal unreadable no_btf capabilities memlock'
 checks_siblings='siblings possible stock'
 checks_arm='sums_tp_btf sums_raw_tp sums_tracepoint children tree cgroup run_model offline no_btf capabilities memlock'
 

@@ -2,21 +2,19 @@
 /*
  * Owns: what the checks in the virtual machines do that a shell cannot: loads, children, rights given away, readings of
  * the simulated counters, and the end of the machine. Must not know: what is checked.
- * Relies on: capabilities(7), perf_event_open(2), qemu's isa-debug-exit or, on arm64, its semihosting for user space.
+ * Relies on: capabilities(7), qemu's isa-debug-exit or, on arm64, its semihosting for user space.
  *
  *   vmtool spin SECONDS [CPU]     keep a CPU busy
  *   vmtool children N [MS]        N short children, one after the other, with a pause between; every third becomes true,
  *                                 the others exit 3
  *   vmtool sample FILE MODULE     the model of the simulated counters of a module, every 50 ms, until it is killed
  *   vmtool now us                 the model's clock
- *   vmtool perf SECONDS           joules that the power PMU counts meanwhile, between the least and the most of its model
  *   vmtool as-user CAPS CMD…      as nobody with these capabilities (their numbers, with commas) and no others
  *   vmtool memlock BYTES CMD…     as root without CAP_SYS_RESOURCE, with that much locked memory
  *   vmtool exit N                 end the machine; qemu's exit status is 2 N + 1
  */
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -113,53 +111,6 @@ static int sample(const char *path, const char *module)
 	return 1;
 }
 
-#define POWER "/sys/bus/event_source/devices/power/"
-
-static double package_joules(void)
-{
-	unsigned long long us, uj;
-	char line[256];
-
-	read_text("/sys/module/simpmu/parameters/model", line, sizeof(line));
-	if (sscanf(line, "%llu %llu", &us, &uj) != 2)
-		exit(1);
-	return uj / 1e6;
-}
-
-static void read_count(int fd, uint64_t *ret)
-{
-	if (read(fd, ret, sizeof(*ret)) != sizeof(*ret))
-		fail("read");
-}
-
-static int perf(double seconds)
-{
-	struct perf_event_attr attr = {.size = sizeof(attr)};
-	double scale, before, after, least;
-	uint64_t first, last;
-	char line[256];
-	int fd;
-
-	read_text(POWER "type", line, sizeof(line));
-	attr.type = strtoul(line, NULL, 10);
-	read_text(POWER "events/energy-pkg", line, sizeof(line));
-	if (sscanf(line, "event=%llx", &attr.config) != 1)
-		exit(1);
-	read_text(POWER "events/energy-pkg.scale", line, sizeof(line));
-	scale = strtod(line, NULL);
-	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		fail("perf_event_open");
-	before = package_joules();
-	read_count(fd, &first);
-	after = package_joules();
-	usleep(seconds * 1e6);
-	least = package_joules() - after;
-	read_count(fd, &last);
-	printf("%.3f %.3f %.3f\n", least, (last - first) * scale, package_joules() - before);
-	return 0;
-}
-
 static void run(char **argv)
 {
 	execvp(argv[0], argv);
@@ -239,8 +190,6 @@ int main(int argc, char **argv)
 		return sample(argv[2], argv[3]);
 	if (!strcmp(what, "now"))
 		return printf("%.0f\n", now() * 1e6) < 0;
-	if (!strcmp(what, "perf"))
-		return perf(strtod(argv[2], NULL));
 	if (!strcmp(what, "as-user") && argc > 3)
 		return as_user(argv[2], argv + 3);
 	if (!strcmp(what, "memlock") && argc > 3)
