@@ -104,6 +104,7 @@ struct sw_cpu_config {
 	uint32_t drop_every; /* the program takes no notice of one switch in so many; 0: of all */
 	void (*at_task)(int32_t tid, void *ctx); /* called in the midst of the scan, after each task that it has looked at */
 	void *at_task_ctx;
+	const int *taskstats_fd; /* records of tasks that end come from there; -1: as if the kernel had refused them */
 };
 
 /* What a back end knows of a cgroup, as it stood when a task was first seen in it. */
@@ -147,6 +148,7 @@ struct sw_cpu_backend {
 	uint32_t slots;    /* of a table in the kernel, or 0 */
 	unsigned cpus;     /* whose time it accounts: those present */
 	uint64_t tend_ns;  /* see ops->tend */
+	const char *note;  /* what to know of its numbers, in a sentence, or NULL */
 };
 
 extern const struct sw_cpu_ops sw_cpu_ebpf;
