@@ -55,7 +55,8 @@ struct parse {
 
 /* Every command's. */
 static const struct argp_option common_options[] = {
-	{ "attribution-mode", KEY_ATTRIBUTION_MODE, "NAME", 0, "Back end for CPU time: auto or ebpf", 0 },
+	{ "attribution-mode", KEY_ATTRIBUTION_MODE, "NAME", 0,
+	  "Back end for CPU time: auto, ebpf, cgroup_v2, cgroup_v1, proc or cpu_percent", 0 },
 	{ "slots", KEY_SLOTS, "N", 0, "Size of the kernel's table of tasks; chosen by itself by default", 0 },
 	{ "hook", KEY_HOOK, "NAME", OPTION_HIDDEN, NULL, 0 },
 	{ "sysfs", KEY_SYSFS, "DIR", 0, "Directory that stands for /sys, for energy counters", 0 },
@@ -146,7 +147,7 @@ static error_t parse_energy(struct parse *p, const char *arg)
 
 static error_t parse_common(int key, char *arg, struct argp_state *state)
 {
-	static const char *const backends[] = { "auto", "ebpf", NULL };
+	static const char *const backends[] = { "auto", "ebpf", "cgroup_v2", "cgroup_v1", "proc", "cpu_percent", NULL };
 	struct parse *p = state->input;
 	struct options *o = p->o;
 
@@ -168,7 +169,8 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		o->no_cmdline = true;
 		return 0;
 	case KEY_ATTRIBUTION_MODE:
-		return option_name(&o->backend, "attribution-mode", arg, backends, "auto or ebpf");
+		return option_name(&o->backend, "attribution-mode", arg, backends,
+				   "auto, ebpf, cgroup_v2, cgroup_v1, proc or cpu_percent");
 	case KEY_ENERGY:
 		return parse_energy(p, arg);
 	case KEY_POLICY:
