@@ -56,11 +56,12 @@ static bool hides_pids(const struct sw_proc *b)
 	return b->host->real_procfs && faccessat(b->procfs_fd, "1/stat", R_OK, 0) != 0;
 }
 
-static unsigned room_for_fds(void)
+/* A file of an ordinary directory can be read for ever once it is open, and a task's only while that is there. */
+static unsigned room_for_fds(const struct sw_proc *b)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit))
+	if (!b->host->real_procfs || getrlimit(RLIMIT_NOFILE, &limit))
 		return 0;
 	return limit.rlim_cur / 2 < KEPT_FDS_MAX ? (unsigned)(limit.rlim_cur / 2) : KEPT_FDS_MAX;
 }
@@ -181,7 +182,7 @@ static int open_parts(struct sw_proc *b, const struct sw_cpu_config *config, str
 	b->clocks = has_our_pids(b);
 	b->no_schedstat = lacks_schedstat(b);
 	b->no_children = lacks_children(b);
-	b->fds_left = room_for_fds();
+	b->fds_left = room_for_fds(b);
 	open_records(b, config, &refusal);
 	write_note(b, &refusal);
 	err = meet_roots(b, config, error);
@@ -236,11 +237,14 @@ static int proc_announce(struct sw_cpu_backend *backend, uint64_t at_ns, uint64_
 static int sample(struct sw_proc *b, struct sw_error *error)
 {
 	struct sw_proc_process *p, *next;
-	uint64_t forks = b->host->forks;
+	uint64_t forks = b->host->forks, now_ns = sw_now_ns();
+	int64_t unseen = b->unseen;
 	int err = sw_host_read(b->host, error);
 
 	if (err)
 		return err;
+	b->passed_ns = now_ns - b->sampled_ns;
+	b->sampled_ns = now_ns;
 	b->unseen += b->host->forks > forks ? (int64_t)(b->host->forks - forks) : 0;
 	err = sw_proc_take_records(b);
 	b->n_early = b->n_records;
@@ -252,6 +256,7 @@ static int sample(struct sw_proc *b, struct sw_error *error)
 		err = sw_proc_look(b);
 	if (!err)
 		err = sw_proc_take_records(b);
+	b->some_unseen = b->unseen > unseen || !b->host->forks;
 	if (!err)
 		err = sw_proc_reckon(b);
 	if (err)

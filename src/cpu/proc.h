@@ -78,7 +78,6 @@ struct sw_proc_process {
 	bool newly_gone;
 	bool pending;        /* there are rows to tell */
 	unsigned n_heirs;    /* proc_exits.c: those that what it waited for may be of */
-	bool had_heirs;      /* at the last read: it may have waited for them only after it was read itself */
 	struct sw_proc_process *heirs, *next_heir;
 };
 
@@ -119,8 +118,10 @@ struct sw_proc {
 	uint64_t *watched_ns, *room_ns; /* by domain */
 	uint64_t forks;        /* the host's, when all of /proc was looked through last */
 	int64_t unseen, last_unseen; /* forks less the tasks that were found, since the first boundary */
+	bool some_unseen;      /* on the host since the last read, or it does not count forks */
 	uint64_t began_ns;     /* CLOCK_BOOTTIME of the first boundary */
 	uint64_t t_ns, last_t_ns;
+	uint64_t sampled_ns, passed_ns; /* when all was read last, CLOCK_MONOTONIC; since the time before */
 	bool announced, begun;
 	char *text; /* room for a file */
 };

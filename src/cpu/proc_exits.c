@@ -50,14 +50,25 @@ int sw_proc_take_records(struct sw_proc *b)
 }
 
 /* They come in the order of their ends: of two with the same number the later one is whom we saw. */
-struct sw_proc_record *sw_proc_record_of(struct sw_proc *b, const struct sw_proc_thread *t)
+static struct sw_proc_record *take_record_of(struct sw_proc *b, const struct sw_proc_thread *t, size_t from)
 {
-	for (size_t i = b->n_records; i-- > 0;)
+	for (size_t i = b->n_records; i-- > from;)
 		if (b->records[i].r.tid == t->tid && b->records[i].r.tgid == t->process->leader.tid && !b->records[i].taken) {
 			b->records[i].taken = true;
 			return &b->records[i];
 		}
 	return NULL;
+}
+
+struct sw_proc_record *sw_proc_record_of(struct sw_proc *b, const struct sw_proc_thread *t)
+{
+	struct sw_proc_record *record = take_record_of(b, t, 0);
+	size_t n = b->n_records;
+
+	if (record || sw_proc_take_records(b))
+		return record;
+	/* it has been sent before anybody can see that the task has ended */
+	return take_record_of(b, t, n);
 }
 
 /* The nearest of its forebears that is there: who has waited for what ended below it. */
@@ -195,6 +206,19 @@ int sw_proc_unseen_threads(struct sw_proc *b, struct sw_proc_process *p, uint64_
 	return err;
 }
 
+static void describe_unseen_leader(struct sw_proc_process *p, const struct sw_taskstats_record *r)
+{
+	struct sw_task *k = &p->leader.task;
+
+	describe_unseen(&p->leader, r);
+	k->leader_start_boottime_ns = k->start_boottime_ns;
+	memcpy(k->process_comm, k->comm, sizeof(k->comm));
+	for (struct sw_proc_thread *t = p->threads; t; t = t->next) {
+		t->task.leader_start_boottime_ns = k->start_boottime_ns;
+		memcpy(t->task.process_comm, k->comm, sizeof(k->comm));
+	}
+}
+
 /* A process that came and went, as a leader of its own, or as the process of a thread whose record came first. */
 static struct sw_proc_process *add_unseen(struct sw_proc *b, const struct sw_taskstats_record *r)
 {
@@ -205,9 +229,7 @@ static struct sw_proc_process *add_unseen(struct sw_proc *b, const struct sw_tas
 	p->parent = p->leader.task.ppid = p->leader.task.here.ppid = r->ppid;
 	p->unseen = p->newly_gone = p->ended = p->pending = p->leader.gone = true;
 	p->leader.task.process_ended = true;
-	describe_unseen(&p->leader, r);
-	p->leader.task.leader_start_boottime_ns = p->leader.task.start_boottime_ns;
-	memcpy(p->leader.task.process_comm, p->leader.task.comm, sizeof(p->leader.task.comm));
+	describe_unseen_leader(p, r);
 	HASH_ADD(hh, b->gone, leader.tid, sizeof(p->leader.tid), p);
 	if (p->hh.tbl)
 		return p;
@@ -224,9 +246,7 @@ static int give_unseen(struct sw_proc *b, struct sw_proc_process *p, struct sw_p
 	if (r->tid != r->tgid)
 		return add_unseen_thread(b, p, record, r->run_ns);
 	record->taken = true;
-	describe_unseen(&p->leader, r);
-	p->leader.task.leader_start_boottime_ns = p->leader.task.start_boottime_ns;
-	memcpy(p->leader.task.process_comm, r->comm, sizeof(r->comm));
+	describe_unseen_leader(p, r);
 	p->leader.task.exit_code = r->exit_code;
 	p->leader.task.exit_known = r->exit_known;
 	sw_proc_give(&p->leader, r->run_ns);
@@ -304,7 +324,7 @@ static void gather_heirs(struct sw_proc *b)
 	struct sw_proc_process *p, *above;
 
 	for (p = b->gone; p; p = p->hh.next) {
-		above = p->newly_gone ? living_above(b, p->parent) : NULL;
+		above = p->newly_gone && !p->leader.over ? living_above(b, p->parent) : NULL;
 		if (!above)
 			continue;
 		p->next_heir = above->heirs;
@@ -313,18 +333,27 @@ static void gather_heirs(struct sw_proc *b)
 	}
 }
 
-/* What a process waited for and nobody was given. More than fits in a window is a stranger's, which was adopted. */
+/* The most that can have been had since the last read, which may have come late. */
+static uint64_t possible_ns(const struct sw_proc *b)
+{
+	uint64_t window_ns = b->t_ns - b->last_t_ns;
+
+	return b->backend.cpus * ((b->passed_ns > window_ns ? b->passed_ns : window_ns) + 2 * sw_ticks_ns(1, b->host->hz));
+}
+
+/* What a process waited for and nobody was given. More than can be is that of a stranger, which it adopted. */
 static void share_waited(struct sw_proc *b, struct sw_proc_process *p)
 {
 	uint64_t rest_ns = p->waited_ns > p->counted_ns ? p->waited_ns - p->counted_ns : 0, share_ns;
-	bool told_of = p->n_heirs || p->had_heirs || b->taskstats;
+	bool told_of = b->taskstats || !b->some_unseen;
 
-	if (rest_ns > b->backend.cpus * (b->t_ns - b->last_t_ns) + b->host->cpus * sw_ticks_ns(1, b->host->hz))
+	if (rest_ns > possible_ns(b))
 		rest_ns = 0;
 	if (p->waited_ns > p->counted_ns)
 		p->counted_ns = p->waited_ns;
+	/* it may have been for one that nobody has seen */
 	if (b->tree && !told_of && (rest_ns || p->n_waited_faults))
-		b->usage.members_lost++; /* one at least */
+		b->usage.members_lost++;
 	share_ns = p->n_heirs ? rest_ns / p->n_heirs : 0;
 	for (struct sw_proc_process *heir = p->heirs, *next; heir; heir = next) {
 		next = heir->next_heir;
@@ -336,7 +365,6 @@ static void share_waited(struct sw_proc *b, struct sw_proc_process *p)
 		heir->next_heir = NULL;
 	}
 	p->heirs = NULL;
-	p->had_heirs = p->n_heirs > 0;
 	p->n_heirs = 0;
 	p->leader.clump |= rest_ns > 0;
 	sw_proc_give(&p->leader, rest_ns);
@@ -363,7 +391,7 @@ int sw_proc_reckon(struct sw_proc *b)
 	if (b->follows)
 		gather_heirs(b);
 	for (p = b->living; p && b->follows; p = p->hh.next)
-		if (p->waited_ns > p->counted_ns || p->n_heirs || p->had_heirs || p->n_waited_faults)
+		if (p->waited_ns > p->counted_ns || p->n_heirs || p->n_waited_faults)
 			share_waited(b, p);
 	count_unseen(b);
 	for (p = b->gone; p; p = next) {

@@ -38,8 +38,10 @@ int sw_proc_read_stat(struct sw_proc *b, int32_t pid, int32_t tid, struct sw_pro
 	n = sw_file_read(b->procfs_fd, path, text, sizeof(text));
 	if (n < 0)
 		return n == -ENOENT ? -ESRCH : (int)n;
-	/* a file that a dying task has emptied */
-	return n ? sw_proc_stat_parse(text, (size_t)n, ret) : -ESRCH;
+	if (!n) /* a dying task has emptied it */
+		return -ESRCH;
+	n = sw_proc_stat_parse(text, (size_t)n, ret);
+	return n ? (int)n : SW_PROC_STAT_HAS(ret, starttime) ? 0 : -EINVAL;
 }
 
 /* Keep the file of a thread that will be asked again and again, while descriptors last. */
@@ -196,10 +198,19 @@ static int read_leader(struct sw_proc *b, struct sw_proc_process *p, struct sw_p
 	return 0;
 }
 
+static bool read_clock(const struct sw_proc_process *p, uint64_t *ret_ns)
+{
+	struct timespec now;
+
+	if (clock_gettime(p->clock, &now))
+		return false;
+	*ret_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return true;
+}
+
 int sw_proc_sample(struct sw_proc *b, struct sw_proc_process *p)
 {
 	struct sw_proc_stat s;
-	struct timespec now;
 	uint64_t clock_ns = 0;
 	bool many;
 	int err;
@@ -207,11 +218,10 @@ int sw_proc_sample(struct sw_proc *b, struct sw_proc_process *p)
 	p->active = false;
 	p->n_waited_faults = 0;
 	if (b->clocks) {
-		if (clock_gettime(p->clock, &now)) {
+		if (!read_clock(p, &clock_ns)) {
 			sw_proc_end(b, p, true);
 			return 0;
 		}
-		clock_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 		p->active = clock_ns != p->total_ns;
 		if (!p->active && !p->fresh && !p->orphan)
 			return 0;
@@ -227,7 +237,11 @@ int sw_proc_sample(struct sw_proc *b, struct sw_proc_process *p)
 	if (!err)
 		err = b->clocks ? share_clock(b, p, clock_ns, many) : add_threads(b, p, many);
 	/* a leader that is a zombie while its threads live has ended alone */
-	if (!err && (s.state == 'X' || s.state == 'x' || (s.state == 'Z' && s.num_threads <= 1)))
-		sw_proc_end(b, p, false);
+	if (err || (s.state != 'X' && s.state != 'x' && (s.state != 'Z' || s.num_threads > 1)))
+		return err;
+	/* what it did since its clock was read */
+	if (b->clocks && read_clock(p, &clock_ns))
+		err = share_clock(b, p, clock_ns, false);
+	sw_proc_end(b, p, false);
 	return err;
 }

@@ -103,18 +103,26 @@ static int add_row(struct sw_proc *b, struct sw_proc_thread *t, bool first, bool
 	return 0;
 }
 
-/* What it had since it was told last, as far as it fits. */
-static uint64_t share_of(struct sw_proc *b, const struct sw_proc_thread *t, uint64_t window_ns)
+/*
+ * What it had since it was told last, as far as it fits. It may have run in more than the one domain where it was seen:
+ * where that has no room for it, another has.
+ */
+static uint64_t place(struct sw_proc *b, struct sw_proc_thread *t, uint64_t window_ns)
 {
-	uint64_t ns = lower(t->value_ns - t->told_ns, b->room_ns[t->domain]);
+	uint64_t ns = t->value_ns - t->told_ns;
 
-	return t->clump ? ns : lower(ns, window_ns);
+	if (!t->clump)
+		ns = lower(ns, window_ns);
+	for (unsigned d = 0; d < b->n_domains && ns > b->room_ns[t->domain]; d++)
+		if (b->room_ns[d] > b->room_ns[t->domain])
+			t->domain = (uint16_t)d;
+	return lower(ns, b->room_ns[t->domain]);
 }
 
 /* `others`: threads of the process are yet to be told of, whatever becomes of the leader. */
 static int emit_thread(struct sw_proc *b, struct sw_proc_thread *t, uint64_t window_ns, bool others)
 {
-	uint64_t ns = share_of(b, t, window_ns);
+	uint64_t ns = place(b, t, window_ns);
 	bool all = t->value_ns == t->told_ns + ns, over = t->gone && all && !others, first;
 	int err = 0;
 

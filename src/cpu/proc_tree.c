@@ -57,6 +57,7 @@ struct sw_proc_thread *sw_proc_make_thread(struct sw_proc *b, struct sw_proc_pro
 	t->gone = gone;
 	t->task = p->leader.task;
 	t->task.tid = t->task.here.tid = tid;
+	t->task.process_ended = t->task.exit_known = false;
 	if (!gone) {
 		HASH_ADD(hh, b->threads, tid, sizeof(t->tid), t);
 		if (!t->hh.tbl) {

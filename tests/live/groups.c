@@ -36,7 +36,7 @@ struct group *group_of(struct record *r, uint64_t id)
 void groups_take(struct record *r)
 {
 	const struct sw_cgroup_info *infos = NULL;
-	size_t n = r->b->ops->new_cgroups(r->b, &infos);
+	size_t n = r->b->ops->new_cgroups ? r->b->ops->new_cgroups(r->b, &infos) : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct group *g = group_of(r, infos[i].id);

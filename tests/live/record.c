@@ -46,6 +46,11 @@ static unsigned free_place(void *const *list)
 
 struct record *record_open(const struct sw_cpu_config *config)
 {
+	return record_open_by(&sw_cpu_ebpf, config);
+}
+
+struct record *record_open_by(const struct sw_cpu_ops *ops, const struct sw_cpu_config *config)
+{
 	struct record *r = calloc(1, sizeof(*r));
 	struct sw_cpu_config c = *config;
 	struct sw_error error = {""};
@@ -57,12 +62,13 @@ struct record *record_open(const struct sw_cpu_config *config)
 	if (!c.n_domains)
 		c.n_domains = 1;
 	assert_true(c.n_domains <= 2);
+	r->n_domains = c.n_domains;
 	for (int i = 0; i < n_cpus; i++)
 		r->domain_of[i] = i % c.n_domains;
 	c.domain_of = r->domain_of;
 	c.n_cpus = n_cpus;
 	c.procfs_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	err = sw_cpu_ebpf.open(&c, &error, &r->b);
+	err = ops->open(&c, &error, &r->b);
 	close(c.procfs_fd);
 	if (err)
 		fail_msg("cannot open: %s", error.text);
@@ -174,7 +180,7 @@ static void boundary(struct record *r, uint64_t lead_ns, bool first)
 	r->ended = u->ended;
 	take_rows(r, u, first, sum_ns);
 	groups_take(r);
-	for (unsigned d = 0; d < 2 && d < (unsigned)record_inside(r)->n_domains; d++) {
+	for (unsigned d = 0; d < r->n_domains; d++) {
 		uint64_t tasks_ns;
 
 		if (first) {

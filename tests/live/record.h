@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two recordings for tests: one straight over the ebpf back end (windows, sums, totals by identity), one over the
+ * Two recordings for tests: one straight over a back end (windows, sums, totals by identity), one over the
  * public interface. Both check every window they read and are closed by live_teardown() at the latest.
  */
 #ifndef SW_TESTS_RECORD_H
@@ -41,6 +41,7 @@ struct record {
 	struct sw_cpu_backend *b;
 	const struct sw_cpu_usage *usage; /* the last boundary's */
 	int16_t domain_of[64];
+	unsigned n_domains;
 	uint64_t *last_ns; /* by key */
 	struct sw_cpu_domain before[2];
 	struct identity *identities;
@@ -58,8 +59,9 @@ struct record {
 	bool ended;
 };
 
-/* Open with what differs from: the whole host, one domain (`n_domains` 2: the odd CPUs are the second). */
+/* Open with what differs from: the whole host, one domain (`n_domains` 2: the odd CPUs are the second), ebpf. */
 struct record *record_open(const struct sw_cpu_config *config);
+struct record *record_open_by(const struct sw_cpu_ops *ops, const struct sw_cpu_config *config);
 void record_begin(struct record *r);                      /* the first boundary */
 /* Open and begin: the whole host, or (tree) what the calling process starts from now on. */
 struct record *record_begun(bool tree);
