@@ -44,7 +44,9 @@ struct sw_proc_thread {
 	bool gone;         /* no more time is to come, but what it is given when its process is reckoned with */
 	bool over;         /* and all is told */
 	bool active;       /* ran since the last read */
+	bool recent;       /* was active at the last read */
 	bool described;    /* since its last row */
+	uint64_t forks;    /* the host's, when its children were looked for last */
 	uint64_t looked_ns; /* when its stat was read last */
 	struct sw_task task;
 };
@@ -67,8 +69,7 @@ struct sw_proc_process {
 	uint64_t n_waited_faults; /* in this read */
 	int32_t parent;      /* the process that would wait for it */
 	uint64_t startcode;
-	uint64_t forks;      /* the host's, when its children were looked for last */
-	uint64_t thread_forks; /* likewise its threads */
+	uint64_t forks;      /* the host's, when its threads were listed last */
 	unsigned n_children; /* known ones that it ever had */
 	bool orphan;         /* its parent has ended: ask for the new one */
 	bool fresh;          /* found in this read */

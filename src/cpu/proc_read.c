@@ -44,6 +44,17 @@ int sw_proc_read_stat(struct sw_proc *b, int32_t pid, int32_t tid, struct sw_pro
 	return n ? (int)n : SW_PROC_STAT_HAS(ret, starttime) ? 0 : -EINVAL;
 }
 
+/* A short line comes whole in the first read, and there is one such read for each of a thousand threads. */
+static ssize_t read_line(int fd, char *text, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, text, size, 0);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
 /* Keep the file of a thread that will be asked again and again, while descriptors last. */
 static ssize_t read_schedstat(struct sw_proc *b, struct sw_proc_thread *t, char *text, size_t size)
 {
@@ -52,12 +63,12 @@ static ssize_t read_schedstat(struct sw_proc *b, struct sw_proc_thread *t, char 
 	int fd;
 
 	if (t->fd >= 0)
-		return sw_fd_read(t->fd, text, size);
+		return read_line(t->fd, text, size);
 	snprintf(path, sizeof(path), "%d/task/%d/schedstat", t->process->leader.tid, t->tid);
 	fd = openat(b->procfs_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	n = sw_fd_read(fd, text, size);
+	n = read_line(fd, text, size);
 	if (b->fds_left && n > 0) {
 		t->fd = fd;
 		b->fds_left--;
@@ -123,23 +134,47 @@ static void sample_thread(struct sw_proc *b, struct sw_proc_thread *t, uint64_t 
 		sw_proc_describe(b, t, &stat);
 }
 
-/* Those beside the leader. */
-static int sample_threads(struct sw_proc *b, struct sw_proc_process *p, uint64_t *left_ns)
+/* Those that ran in the last window, or those that did not; no more than it takes where a clock tells what is left. */
+static void sample_some(struct sw_proc *b, struct sw_proc_process *p, int64_t num_threads, bool recent, uint64_t *left_ns)
 {
-	for (struct sw_proc_thread *t = p->threads; t; t = t->next)
-		if (!t->gone)
-			sample_thread(b, t, left_ns);
-	return sw_proc_unseen_threads(b, p, left_ns);
+	for (struct sw_proc_thread *t = p->threads; t; t = t->next) {
+		if (t->gone || t->recent != recent)
+			continue;
+		if (!*left_ns && p->n_threads < num_threads)
+			continue;
+		sample_thread(b, t, left_ns);
+	}
+}
+
+/*
+ * Those beside the leader. A process of a thousand threads has few that run, and its clock tells when they are found.
+ * To list the threads costs as much as to read them: it is done when they are not as many as the process says it has.
+ */
+static int sample_threads(struct sw_proc *b, struct sw_proc_process *p, int64_t num_threads, uint64_t *left_ns)
+{
+	struct sw_proc_thread *t, *known = p->threads;
+	int err;
+
+	for (t = known; t; t = t->next) {
+		t->recent = t->active;
+		t->active = false;
+	}
+	sample_some(b, p, num_threads, true, left_ns);
+	sample_some(b, p, num_threads, false, left_ns);
+	err = p->n_threads + 1 != num_threads ? sw_proc_look_for_threads(b, p) : 0;
+	for (t = p->threads; t != known && !err; t = t->next)
+		sample_thread(b, t, left_ns);
+	return err ? err : sw_proc_unseen_threads(b, p, left_ns);
 }
 
 /* With the process's clock, which was read before its threads are: what these have not had is the leader's. */
-static int share_clock(struct sw_proc *b, struct sw_proc_process *p, uint64_t clock_ns, bool many)
+static int share_clock(struct sw_proc *b, struct sw_proc_process *p, uint64_t clock_ns, int64_t num_threads)
 {
-	uint64_t left_ns = clock_ns > p->total_ns ? clock_ns - p->total_ns : 0, own_ns, rest_ns;
+	uint64_t left_ns = clock_ns > p->total_ns ? clock_ns - p->total_ns : 0, own_ns;
 	int err;
 
 	p->total_ns += left_ns;
-	if (!many) {
+	if (num_threads <= 1 && !p->n_threads) {
 		p->leader.own_ns += left_ns;
 		p->leader.active = left_ns > 0;
 		/* more than it can have run alone: threads came and went */
@@ -147,21 +182,20 @@ static int share_clock(struct sw_proc *b, struct sw_proc_process *p, uint64_t cl
 		sw_proc_give(&p->leader, left_ns);
 		return 0;
 	}
-	err = sample_threads(b, p, &left_ns);
-	rest_ns = left_ns;
 	if (!read_own(b, &p->leader, &own_ns))
 		grow(&p->leader, own_ns, &left_ns);
+	err = sample_threads(b, p, num_threads, &left_ns);
 	p->leader.clump |= left_ns > 0;
+	p->leader.active |= left_ns > 0;
 	sw_proc_give(&p->leader, left_ns);
-	p->leader.active |= rest_ns > 0;
 	return err;
 }
 
 /* Without: each has what its own number says. */
-static int add_threads(struct sw_proc *b, struct sw_proc_process *p, bool many)
+static int add_threads(struct sw_proc *b, struct sw_proc_process *p, int64_t num_threads)
 {
 	uint64_t left_ns = UINT64_MAX, own_ns;
-	int err = many ? sample_threads(b, p, &left_ns) : 0;
+	int err = sample_threads(b, p, num_threads, &left_ns);
 
 	if (!read_own(b, &p->leader, &own_ns))
 		grow(&p->leader, own_ns, &left_ns);
@@ -212,7 +246,6 @@ int sw_proc_sample(struct sw_proc *b, struct sw_proc_process *p)
 {
 	struct sw_proc_stat s;
 	uint64_t clock_ns = 0;
-	bool many;
 	int err;
 
 	p->active = false;
@@ -232,16 +265,13 @@ int sw_proc_sample(struct sw_proc *b, struct sw_proc_process *p)
 	/* any other error will pass, or be another's to tell */
 	if (err || p->ended)
 		return 0;
-	many = s.num_threads > 1 || p->n_threads;
-	err = many ? sw_proc_look_for_threads(b, p) : 0;
-	if (!err)
-		err = b->clocks ? share_clock(b, p, clock_ns, many) : add_threads(b, p, many);
+	err = b->clocks ? share_clock(b, p, clock_ns, s.num_threads) : add_threads(b, p, s.num_threads);
 	/* a leader that is a zombie while its threads live has ended alone */
 	if (err || (s.state != 'X' && s.state != 'x' && (s.state != 'Z' || s.num_threads > 1)))
 		return err;
 	/* what it did since its clock was read */
 	if (b->clocks && read_clock(p, &clock_ns))
-		err = share_clock(b, p, clock_ns, false);
+		err = share_clock(b, p, clock_ns, 1);
 	sw_proc_end(b, p, false);
 	return err;
 }

@@ -239,9 +239,9 @@ int sw_proc_look_for_threads(struct sw_proc *b, struct sw_proc_process *p)
 	int err = 0;
 	DIR *d;
 
-	if (!p->fresh && b->host->forks && b->host->forks == p->thread_forks)
+	if (!p->fresh && b->host->forks && b->host->forks == p->forks)
 		return 0;
-	p->thread_forks = b->host->forks;
+	p->forks = b->host->forks;
 	snprintf(path, sizeof(path), "%d/task", p->leader.tid);
 	d = open_dir(b, path);
 	if (!d)
@@ -292,39 +292,31 @@ static int meet_listed(struct sw_proc *b, const char *text)
 	return err;
 }
 
-/* Children are listed by the thread that forked them. */
-static int look_for_children_of(struct sw_proc *b, struct sw_proc_thread *t)
+/* Children are listed by the thread that forked them, which has run then. */
+static int look_for_children(struct sw_proc *b, struct sw_proc_thread *t)
 {
-	char path[64];
+	uint64_t forks = b->host->forks;
+	char path[64], *blank;
 	ssize_t n;
 
+	if (t->gone || !(t->active || t->process->fresh) || (!t->process->fresh && forks && t->forks == forks))
+		return 0;
+	t->forks = forks;
 	snprintf(path, sizeof(path), "%d/task/%d/children", t->process->leader.tid, t->tid);
-	n = sw_file_read(b->procfs_fd, path, b->text, SW_PROC_TEXT_SIZE);
-	if (n == -EFBIG) /* thousands: the last one may be cut, and is found at the next read */
-		n = sw_file_read_start(b->procfs_fd, path, b->text, SW_PROC_TEXT_SIZE);
-	if (n == (ssize_t)SW_PROC_TEXT_SIZE - 1) {
-		char *blank = strrchr(b->text, ' ');
-
-		if (blank)
-			*blank = '\0';
-		t->process->forks = 0;
+	n = sw_file_read_start(b->procfs_fd, path, b->text, SW_PROC_TEXT_SIZE);
+	if (n == SW_PROC_TEXT_SIZE - 1 && (blank = strrchr(b->text, ' '))) {
+		*blank = '\0'; /* thousands: the last one is cut, and found at the next read with what comes behind */
+		t->forks = 0;
 	}
 	return n > 0 ? meet_listed(b, b->text) : 0;
 }
 
-static int look_for_children(struct sw_proc *b, struct sw_proc_process *p)
+static int look_below(struct sw_proc *b, struct sw_proc_process *p)
 {
-	int err;
+	int err = look_for_children(b, &p->leader);
 
-	if (!p->active && !p->fresh)
-		return 0;
-	if (!p->fresh && b->host->forks && p->forks == b->host->forks)
-		return 0;
-	p->forks = b->host->forks;
-	err = look_for_children_of(b, &p->leader);
 	for (struct sw_proc_thread *t = p->threads; t && !err; t = t->next)
-		if (!t->gone && (t->active || p->fresh))
-			err = look_for_children_of(b, t);
+		err = look_for_children(b, t);
 	return err;
 }
 
@@ -402,6 +394,7 @@ int sw_proc_look(struct sw_proc *b)
 		return look_by_parents(b);
 	/* those that are met come behind in the table, and have their turn */
 	for (struct sw_proc_process *p = b->living; p && !err; p = p->hh.next)
-		err = look_for_children(b, p);
+		if (p->active || p->fresh)
+			err = look_below(b, p);
 	return err;
 }

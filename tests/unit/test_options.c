@@ -328,7 +328,7 @@ static void test_refused_values(void **state)
 		{ "-i", "20ms" }, { "-i", "0x20" }, { "-i", "1e3" }, { "-i", "20.0" }, { "-i", "3600001" },
 		{ "-i", "18446744073709551817" }, { "-d", "0" }, { "-d", "-1" }, { "-d", "1,5" }, { "-d", "nan" },
 		{ "-d", "inf" }, { "-d", "." }, { "-d", "1." }, { "-d", "0.0000000001" }, { "-d", "1000000001" },
-		{ "-f", "csv" }, { "-f", "JSONL" }, { "--attribution-mode", "proc" }, { "--energy", "rapl" },
+		{ "-f", "csv" }, { "-f", "JSONL" }, { "--attribution-mode", "bpf" }, { "--energy", "rapl" },
 		{ "--policy", "fair" }, { "--policy", "marginal" }, { "--baseline", "x" }, { "--baseline", "1,,2" },
 		{ "--baseline", "" }, { "--baseline", "nan" }, { "--baseline", "1e1" }, { "--baseline", "0.0000001" },
 		{ "--baseline", "1.2.3" }, { "--baseline", "." },
