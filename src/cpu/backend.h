@@ -68,14 +68,15 @@ struct sw_cpu_usage {
 	struct sw_cpu_row *rows;
 	size_t n_rows; /* only what was active since the last boundary */
 	struct sw_cpu_domain *domains;
-	uint64_t members_lost;  /* tasks of the tree that could not be marked, or whose end was not told; cumulative */
+	uint64_t members_lost;  /* tasks of the target that could not be marked, or that may have come and gone unseen; what
+				 * is known of them, of which there may be more; cumulative */
 	uint64_t late;          /* times a CPU saw a boundary too late, cumulative */
 	int64_t recursion_misses; /* or INT64_MIN */
 	bool unverified;        /* what each CPU really runs could not be checked */
 	bool busy_raised;       /* the host's busy time was told too coarsely, and is what the tasks had, since the last read */
 	int64_t shared_with;    /* processes whose time cannot be told from the target's; INT64_MIN: does not apply */
 	uint64_t exits;         /* tasks that ended between two reads, of whose time only their end told; cumulative */
-	uint64_t exits_ns;      /* that time */
+	uint64_t exits_ns;      /* that time, and what parents are known to have waited for beyond what others were given */
 	/* Cumulative, or INT64_MIN where it is not known. */
 	int64_t shared_ns; /* what those of shared_with had, as far as the kernel tells */
 	int64_t irq_ns;    /* interrupts and softirqs, of the whole host, which a kernel may leave out of tasks' time */

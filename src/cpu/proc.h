@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The proc back end as its own files see it: proc.c opens it and owns the order of a read; proc_tree.c finds members,
- * proc_read.c reads their time, proc_exits.c reckons that of those that ended unseen, proc_rows.c tells it all.
+ * proc_read.c reads their time, proc_records.c keeps the kernel's records of ended ones, proc_exits.c reckons the time of
+ * those that ended unseen, proc_rows.c tells it all.
  *
  *   /proc/stat ─► records of ended tasks ─► known processes: clock, threads, gone? ─► new members (read likewise)
  *             ─► records that came meanwhile ─► the unseen ─► rows, as far as CPUs × window have room ─► host
@@ -159,14 +160,19 @@ void sw_proc_describe(struct sw_proc *b, struct sw_proc_thread *t, const struct 
 int sw_proc_look(struct sw_proc *b);
 int sw_proc_look_for_threads(struct sw_proc *b, struct sw_proc_process *p);
 
+/* --- proc_records.c */
+
+/* Take what records have come, behind those that there are. 0 or -errno. */
+int sw_proc_take_records(struct sw_proc *b);
+/* The record of a thread that has ended, taken; NULL: none came. */
+struct sw_proc_record *sw_proc_record_of(struct sw_proc *b, const struct sw_proc_thread *t);
+/* Those that were taken, and those that nobody took for some reads. */
+void sw_proc_drop_records(struct sw_proc *b);
+
 /* --- proc_exits.c */
 
-/* Take what records there are; those that were there before are `early`. 0 or -errno. */
-int sw_proc_take_records(struct sw_proc *b);
 /* All threads of a process have ended; `gone`: its parent has waited for it. */
 void sw_proc_end(struct sw_proc *b, struct sw_proc_process *p, bool gone);
-/* The record of a thread that has ended, if it came. */
-struct sw_proc_record *sw_proc_record_of(struct sw_proc *b, const struct sw_proc_thread *t);
 /* Threads of a process that came and went, by their records: of *left_ns, which is less then. 0 or -ENOMEM. */
 int sw_proc_unseen_threads(struct sw_proc *b, struct sw_proc_process *p, uint64_t *left_ns);
 /* What ended unseen: by records, and by what parents waited for. 0 or -ENOMEM. */
