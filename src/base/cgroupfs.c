@@ -259,23 +259,47 @@ int sw_cgroupfs_resolve(const struct sw_cgroupfs *c, const char *text, struct sw
 
 /* --- where it is mounted */
 
-static bool is_cgroup2(int fd)
+/* Which hierarchy is looked for. A captured tree has the file that is in every cgroup of it, and in no other. */
+struct wanted {
+	const char *controller; /* of v1; NULL: v2 */
+	const char *file;
+};
+
+static const struct wanted v2 = {.file = "cgroup.controllers"};
+
+static bool is_wanted(const struct wanted *w, int fd)
 {
 	struct statfs fs;
 
-	/* a captured tree has the file that is in every cgroup of v2, and in none of v1 */
-	return (!fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC) || !faccessat(fd, "cgroup.controllers", F_OK, 0);
+	return (!w->controller && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC) || !faccessat(fd, w->file, F_OK, 0);
+}
+
+static bool lists(const char *options, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = options; (at = strstr(at, word)); at += n)
+		if ((at == options || at[-1] == ',') && (!at[n] || at[n] == ','))
+			return true;
+	return false;
+}
+
+static bool is_type(const struct wanted *w, const struct sw_mount *mount)
+{
+	if (!w->controller)
+		return !strcmp(mount->type, "cgroup2");
+	return !strcmp(mount->type, "cgroup") && lists(mount->options, w->controller);
 }
 
 /* 0, -EINVAL (another file system: what was mounted here is covered, or never was), or what open(2) gives. */
-static int open_mount(struct sw_cgroupfs *c, const char *path)
+static int open_mount(struct sw_cgroupfs *c, const struct wanted *w, const char *path, const char *part)
 {
 	struct stat st;
 	int err = -EINVAL, fd = sw_root_open(path);
 
 	if (fd < 0)
 		return fd;
-	if (!is_cgroup2(fd))
+	if (!is_wanted(w, fd))
 		goto out;
 	err = fstat(fd, &st) ? -errno : 0;
 	if (err)
@@ -284,27 +308,30 @@ static int open_mount(struct sw_cgroupfs *c, const char *path)
 	c->mount = path_of_fd(fd); /* the kernel's own way to write it, which paths by handle begin with */
 	if (!c->mount)
 		c->mount = strdup(path);
-	if (!c->mount)
+	c->part = part ? strdup(part) : NULL;
+	if (!c->mount || !c->part != !part)
 		goto out;
 	c->fd = fd;
 	c->root_id = st.st_ino;
 	return 0;
 out:
 	close(fd);
+	sw_cgroupfs_close(c);
 	return err;
 }
 
 /* The first that opens, of those that show a whole hierarchy, or of the others. *ret_point: one that did not. */
-static int open_first(struct sw_cgroupfs *c, const char *mounts, bool whole, char **ret_point, int *ret_err)
+static int open_first(struct sw_cgroupfs *c, const struct wanted *w, const char *mounts, bool whole, char **ret_point,
+		      int *ret_err)
 {
 	char *text = strdup(mounts), *at = text;
 	struct sw_mount mount;
 	int err = text ? -ENOENT : -ENOMEM;
 
 	while (err && at && sw_mountinfo_next(&at, &mount)) {
-		if (strcmp(mount.type, "cgroup2") || !strcmp(mount.root, "/") != whole)
+		if (!is_type(w, &mount) || !strcmp(mount.root, "/") != whole)
 			continue;
-		err = open_mount(c, mount.point);
+		err = open_mount(c, w, mount.point, mount.root);
 		if (err && !*ret_point) {
 			*ret_err = err;
 			*ret_point = strdup(mount.point);
@@ -314,19 +341,21 @@ static int open_first(struct sw_cgroupfs *c, const char *mounts, bool whole, cha
 	return err;
 }
 
-static int find_mount(struct sw_cgroupfs *c, int procfs_fd, struct sw_error *error)
+static int find_mount(struct sw_cgroupfs *c, const struct wanted *w, int procfs_fd, struct sw_error *error)
 {
 	char *mounts, *point = NULL;
 	int point_err = 0, err = sw_mountinfo_read(procfs_fd, &mounts);
 
 	if (err)
 		return sw_fail(error, err, "cannot read self/mountinfo of procfs: %s", strerror(-err));
-	err = open_first(c, mounts, true, &point, &point_err);
+	err = open_first(c, w, mounts, true, &point, &point_err);
 	if (err)
-		err = open_first(c, mounts, false, &point, &point_err);
+		err = open_first(c, w, mounts, false, &point, &point_err);
 	if (err && point)
-		err = sw_fail(error, point_err, "cannot use cgroup v2 at %s: %s", point,
+		err = sw_fail(error, point_err, "cannot use cgroup %s at %s: %s", w->controller ? "v1" : "v2", point,
 			      point_err == -EINVAL ? "another file system covers it" : strerror(-point_err));
+	else if (err && w->controller)
+		err = sw_fail(error, -ENOENT, "no cgroup v1 with the controller %s is mounted", w->controller);
 	else if (err)
 		err = sw_fail(error, -ENOENT, "no cgroup v2 is mounted; mount -t cgroup2 none DIR mounts it");
 	free(mounts);
@@ -341,8 +370,8 @@ int sw_cgroupfs_open(struct sw_cgroupfs *c, int procfs_fd, const char *path, str
 
 	*c = (struct sw_cgroupfs){.fd = -1};
 	if (!path)
-		return find_mount(c, procfs_fd, error);
-	err = open_mount(c, path);
+		return find_mount(c, &v2, procfs_fd, error);
+	err = open_mount(c, &v2, path, NULL);
 	if (err != -EINVAL)
 		return err ? sw_fail(error, err, "cannot open cgroup v2 at %s: %s", path, strerror(-err)) : 0;
 	if (sw_cgroupfs_open(&other, procfs_fd, NULL, NULL))
@@ -352,10 +381,35 @@ int sw_cgroupfs_open(struct sw_cgroupfs *c, int procfs_fd, const char *path, str
 	return err;
 }
 
+int sw_cgroupfs_open_v1(struct sw_cgroupfs *c, int procfs_fd, const char *controller, const char *file,
+			struct sw_error *error)
+{
+	const struct wanted v1 = {.controller = controller, .file = file};
+
+	*c = (struct sw_cgroupfs){.fd = -1};
+	return find_mount(c, &v1, procfs_fd, error);
+}
+
+int sw_cgroupfs_inside(const struct sw_cgroupfs *c, const char *path, size_t n, char **ret)
+{
+	size_t skip = c->part && strcmp(c->part, "/") ? strlen(c->part) : 0;
+	bool holds = n >= skip && !memcmp(path, c->part ? c->part : "", skip) && (n == skip || path[skip] == '/');
+
+	/* what is mounted from above the caller's root ("/..", "/../x") holds the caller's own as well, but not by a path that
+	 * could be made of these two */
+	if (n >= 3 && !memcmp(path, "/..", 3) && (n == 3 || path[3] == '/'))
+		return -EXDEV;
+	if (!holds)
+		return -ENOENT;
+	*ret = n == skip ? strdup("/") : strndup(path + skip, n - skip);
+	return *ret ? 0 : -ENOMEM;
+}
+
 void sw_cgroupfs_close(struct sw_cgroupfs *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
 	free(c->mount);
+	free(c->part);
 	*c = (struct sw_cgroupfs){.fd = -1};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where cgroup v2 is mounted, and which cgroup a path means. Sources: Documentation/admin-guide/cgroup-v2.rst, proc(5)
- * on mountinfo, cgroup_namespaces(7).
+ * Where cgroup v2 is mounted, and which cgroup a path means; likewise a hierarchy of v1. Sources:
+ * Documentation/admin-guide/cgroup-v2.rst and cgroup-v1, proc(5) on mountinfo, cgroup_namespaces(7).
  */
 #ifndef SW_BASE_CGROUPFS_H
 #define SW_BASE_CGROUPFS_H
@@ -11,11 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A mounted cgroup v2 hierarchy. */
+/* A mounted hierarchy: of cgroup v2 where nothing else is said. */
 struct sw_cgroupfs {
 	int fd;           /* of the mount point; -1: none is mounted */
 	uint64_t root_id; /* cgroup at the mount point: the root that the caller sees (not 1 in a cgroup namespace) */
 	char *mount;      /* path of the mount point */
+	char *part;       /* what of the hierarchy is mounted, as mountinfo says: "/" all that the caller's cgroup namespace
+			   * has; NULL: not known, and taken for that */
 };
 
 /*
@@ -27,6 +29,20 @@ struct sw_cgroupfs {
  */
 int sw_cgroupfs_open(struct sw_cgroupfs *c, int procfs_fd, const char *path, struct sw_error *error);
 void sw_cgroupfs_close(struct sw_cgroupfs *c);
+
+/*
+ * The hierarchy of v1 that has the controller ("cpuacct", mounted alone or with others), likewise; `file` is one that is
+ * in each of its cgroups ("cpuacct.usage"). Only the fields of *c, _close(), _inside() and _id() serve it.
+ */
+int sw_cgroupfs_open_v1(struct sw_cgroupfs *c, int procfs_fd, const char *controller, const char *file,
+			struct sw_error *error);
+
+/*
+ * A path of /proc/PID/cgroup, `n` bytes, as one from the mount point: malloc()ed in *ret, as sw_cgroupfs_id() takes it.
+ * -ENOENT (the mounted part does not hold it), -EXDEV (it begins with "/..": outside of the caller's cgroup namespace),
+ * -ENOMEM.
+ */
+int sw_cgroupfs_inside(const struct sw_cgroupfs *c, const char *path, size_t n, char **ret);
 
 /*
  * A cgroup as people write it: absolute under the mount point ("/sys/fs/cgroup/a/b", which wins where both could be

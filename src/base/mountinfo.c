@@ -95,7 +95,7 @@ static bool take_line(char *line, struct sw_mount *ret)
 		return false;
 	if (!*root || !unescape(root) || !unescape(point) || *point != '/' || !unescape(type))
 		return false;
-	*ret = (struct sw_mount){.root = root, .point = point, .type = type};
+	*ret = (struct sw_mount){.root = root, .point = point, .type = type, .options = line};
 	return true;
 }
 

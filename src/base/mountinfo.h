@@ -10,6 +10,7 @@ struct sw_mount {
 	const char *root;  /* what of the file system is mounted: "/" all of it */
 	const char *point; /* where, from the process's root */
 	const char *type;
+	const char *options; /* of the file system itself; of a cgroup v1 they name its controllers */
 };
 
 /* The whole text of `self/mountinfo` under procfs_fd: 0 and *ret, which the caller frees, or -errno. */
