@@ -186,6 +186,20 @@ uint64_t sw_host_room_ns(const struct sw_host *host, unsigned domain, uint64_t t
 	return h->started ? h->cpus_in[domain] * (t_ns - h->t_ns) : 0;
 }
 
+uint64_t sw_host_busy_ticks(const struct sw_host *host, unsigned domain)
+{
+	const struct host *h = (const struct host *)host;
+	uint64_t ticks = 0;
+
+	for (unsigned i = 0; i < h->n_cpus; i++) {
+		const struct cpu *c = &h->cpu[i];
+
+		if (c->present && (unsigned)h->domain_of[i] == domain && c->seen && c->has_base && c->new_busy > c->busy)
+			ticks += c->new_busy - c->busy;
+	}
+	return ticks;
+}
+
 void sw_host_add(struct sw_host *host, uint64_t t_ns, const uint64_t *watched_ns)
 {
 	struct host *h = (struct host *)host;

@@ -47,6 +47,9 @@ int sw_host_read(struct sw_host *host, struct sw_error *error);
 /* The most that tasks can have had in the window that ends at t_ns: 0 at the first boundary. */
 uint64_t sw_host_room_ns(const struct sw_host *host, unsigned domain, uint64_t t_ns);
 
+/* Busy ticks of a domain's CPUs between sw_host_add() and sw_host_read(): by these, what nobody tells can be divided. */
+uint64_t sw_host_busy_ticks(const struct sw_host *host, unsigned domain);
+
 /*
  * Close the window that ends at t_ns, at or after the last one's end. `watched_ns`: the tasks' time in it by domain, at
  * most the room for it (what is above is cut: the caller has kept it back). The first call begins the first window.
