@@ -271,7 +271,8 @@ static bool is_wanted(const struct wanted *w, int fd)
 {
 	struct statfs fs;
 
-	return (!w->controller && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC) || !faccessat(fd, w->file, F_OK, 0);
+	return (!w->controller && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC) ||
+	       !faccessat(fd, w->file, F_OK, 0);
 }
 
 static bool lists(const char *options, const char *word)
@@ -395,8 +396,7 @@ int sw_cgroupfs_inside(const struct sw_cgroupfs *c, const char *path, size_t n, 
 	size_t skip = c->part && strcmp(c->part, "/") ? strlen(c->part) : 0;
 	bool holds = n >= skip && !memcmp(path, c->part ? c->part : "", skip) && (n == skip || path[skip] == '/');
 
-	/* what is mounted from above the caller's root ("/..", "/../x") holds the caller's own as well, but not by a path that
-	 * could be made of these two */
+	/* What is mounted from above the caller's root ("/..") holds that too, but no path could be made of these two. */
 	if (n >= 3 && !memcmp(path, "/..", 3) && (n == 3 || path[3] == '/'))
 		return -EXDEV;
 	if (!holds)

@@ -16,8 +16,8 @@ struct sw_cgroupfs {
 	int fd;           /* of the mount point; -1: none is mounted */
 	uint64_t root_id; /* cgroup at the mount point: the root that the caller sees (not 1 in a cgroup namespace) */
 	char *mount;      /* path of the mount point */
-	char *part;       /* what of the hierarchy is mounted, as mountinfo says: "/" all that the caller's cgroup namespace
-			   * has; NULL: not known, and taken for that */
+	char *part;       /* what of the hierarchy is mounted, as mountinfo says: "/" all that the caller's cgroup
+			   * namespace has; NULL: not known, and taken for that */
 };
 
 /*

@@ -95,6 +95,7 @@ struct sw_cpu_config {
 	bool process_scope; /* the pids' own threads only */
 	const struct sw_cgroupfs *cgroupfs; /* cgroup v2, or NULL where there is none; outlives the back end */
 	const char *cgroup; /* the target's path below that, or NULL: pids, or the whole host */
+	bool own_cgroup; /* pids: a back end that accounts cgroups is to put them into one of their own */
 	bool any;       /* others will be tried: refuse what another back end does better */
 	bool needs_tasks;   /* rows by task were asked for */
 	bool needs_cgroups; /* rows by cgroup were asked for */
@@ -138,6 +139,9 @@ struct sw_cpu_ops {
 	size_t (*new_cgroups)(struct sw_cpu_backend *b, const struct sw_cgroup_info **ret);
 	/* Is any task of a target of pids alive? Cheap; exact only in `ended` of a read. NULL: it cannot tell. */
 	bool (*alive)(struct sw_cpu_backend *b);
+	/* Remove the cgroup that was made for the target: 0 (there is none any more), or -EBUSY with words: who lives on in
+	 * it. `close` tries too, and has no words. NULL: none is ever made. */
+	int (*remove_own)(struct sw_cpu_backend *b, struct sw_error *error);
 	void (*close)(struct sw_cpu_backend *b); /* NULL is fine */
 };
 
@@ -145,6 +149,7 @@ struct sw_cpu_ops {
 struct sw_cpu_backend {
 	const struct sw_cpu_ops *ops;
 	const char *hook;  /* how it is attached, or NULL */
+	const char *own_cgroup; /* absolute path of the cgroup that was made for the target, or NULL */
 	uint32_t max_keys; /* keys are below this */
 	uint32_t slots;    /* of a table in the kernel, or 0 */
 	unsigned cpus;     /* whose time it accounts: those present */

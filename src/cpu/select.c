@@ -40,6 +40,8 @@ int sw_cpu_possible(struct sw_error *error)
 /* In order of preference. */
 static const struct sw_cpu_ops *const backends[] = {
 	&sw_cpu_ebpf,
+	&sw_cpu_cgroup_v2,
+	&sw_cpu_cgroup_v1,
 	&sw_cpu_proc,
 	&sw_cpu_percent,
 };
@@ -62,7 +64,8 @@ int sw_cpu_open(const char *name, const struct sw_cpu_config *config,
 	bool any = !name || !strcmp(name, "auto");
 	int err = -EINVAL;
 
-	sw_fail(error, err, "no back end is called '%s'; known are auto, ebpf, cgroup_v2, cgroup_v1, proc and cpu_percent", any ? "" : name);
+	sw_fail(error, err, "no back end is called '%s'; known are auto, ebpf, cgroup_v2, cgroup_v1, "
+		"proc and cpu_percent", any ? "" : name);
 	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
 		if (!any && strcmp(name, backends[i]->name))
 			continue;

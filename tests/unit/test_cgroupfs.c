@@ -23,6 +23,7 @@ static void expect_mount(const char *line, const char *root, const char *point, 
 	assert_string_equal(m.root, root);
 	assert_string_equal(m.point, point);
 	assert_string_equal(m.type, type);
+	assert_non_null(m.options);
 	assert_false(sw_mountinfo_next(&at, &m));
 }
 
@@ -355,6 +356,65 @@ static void does_not_resolve(void **state)
 	sw_cgroupfs_close(&c);
 }
 
+/* --- v1, and paths of processes */
+
+static void v1_mounts(void **state)
+{
+	const struct tree *t = *state;
+	struct sw_error error = {""};
+	struct sw_cgroupfs c;
+
+	tree_write(t, "acct/cpuacct.usage", "0\n");
+	tree_write(t, "cpu/cpu.shares", "1024\n");
+	captured(t, "v2");
+	mountinfo(t, "1 1 0:1 / %s/v2 rw - cgroup2 none rw,cpuacct\n2 1 0:2 / %s/cpu rw - cgroup cgroup rw,cpu\n"
+		     "3 1 0:3 /part %s/acct rw - cgroup cgroup rw,xcpuacct,cpuacct\n");
+	assert_int_equal(sw_cgroupfs_open_v1(&c, t->fd, "cpuacct", "cpuacct.usage", &error), 0);
+	assert_true(c.root_id == inode(t, "acct"));
+	assert_string_equal(c.part, "/part");
+	sw_cgroupfs_close(&c);
+	assert_null(c.part);
+	mountinfo(t, "1 1 0:1 / %s/v2 rw - cgroup2 none rw\n2 1 0:2 / %s/cpu rw - cgroup cgroup rw,cpu\n"
+		     "3 1 0:3 / %s/acct rw - cgroup cgroup rw,cpuacctx,cpuset\n");
+	assert_int_equal(sw_cgroupfs_open_v1(&c, t->fd, "cpuacct", "cpuacct.usage", &error), -ENOENT);
+	assert_string_equal(error.text, "no cgroup v1 with the controller cpuacct is mounted");
+	mountinfo(t, "1 1 0:1 / %s/cpu rw - cgroup cgroup rw,cpuacct\n");
+	assert_int_equal(sw_cgroupfs_open_v1(&c, t->fd, "cpuacct", "cpuacct.usage", &error), -EINVAL);
+	assert_non_null(strstr(error.text, "covers it"));
+	sw_cgroupfs_close(&c);
+}
+
+static void expect_inside(const char *part, const char *path, int err, const char *want)
+{
+	const struct sw_cgroupfs c = {.part = (char *)part};
+	char *got = NULL;
+
+	assert_int_equal(sw_cgroupfs_inside(&c, path, strlen(path), &got), err);
+	if (want)
+		assert_string_equal(got, want);
+	else
+		assert_null(got);
+	free(got);
+}
+
+static void paths_of_processes(void **state)
+{
+	(void)state;
+	expect_inside(NULL, "/", 0, "/");
+	expect_inside("/", "/", 0, "/");
+	expect_inside("/", "/a:b/c", 0, "/a:b/c");
+	expect_inside("/", "/..a", 0, "/..a");
+	expect_inside("/docker/x", "/docker/x", 0, "/");
+	expect_inside("/docker/x", "/docker/x/y", 0, "/y");
+	expect_inside("/docker/x", "/docker/xy", -ENOENT, NULL);
+	expect_inside("/docker/x", "/docker", -ENOENT, NULL);
+	expect_inside("/docker/x", "/", -ENOENT, NULL);
+	expect_inside("/", "/..", -EXDEV, NULL);
+	expect_inside("/", "/../x", -EXDEV, NULL);
+	expect_inside("/..", "/../x", -EXDEV, NULL);
+	expect_inside("/..", "/x", -ENOENT, NULL);
+}
+
 /* --- the live hierarchy */
 
 struct live {
@@ -592,6 +652,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(named_mount, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(resolves, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(does_not_resolve, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(v1_mounts, tree_setup, tree_teardown),
+		cmocka_unit_test(paths_of_processes),
 		cmocka_unit_test_setup_teardown(live_paths, live_setup, live_teardown),
 		cmocka_unit_test_setup_teardown(live_without_privilege, live_setup, live_teardown),
 		cmocka_unit_test_setup_teardown(live_v1, live_setup, live_teardown),
