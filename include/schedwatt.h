@@ -101,6 +101,9 @@ struct sw_options {
 	const char *cgroup;   /* SW_TARGET_CGROUP: a path in cgroup v2, absolute under its mount (/sys/fs/cgroup/a/b),
 			       * or as /proc/PID/cgroup writes it (/a/b, 0::/a/b) */
 	uint32_t no_cmdline;  /* non-zero: do not read the command lines of processes */
+	uint32_t own_cgroup;  /* non-zero, and SW_TARGET_PIDS that have not begun to work: a back end that accounts cgroups puts
+			       * them into one that it makes below theirs, or is refused. It goes with the monitor; see
+			       * sw_monitor_remove_cgroup() */
 	/*
 	 * Where CPU time comes from. NULL or "auto": the first that opens, and can tell the target from others, of "ebpf",
 	 * "cgroup_v2", "cgroup_v1", "proc", "cpu_percent"; one that is named does not fall back.
@@ -169,6 +172,7 @@ struct sw_header {
 	const char *backend;         /* its name, as of sw_options.backend */
 	const char *backend_quality; /* "exact" or "coarse" */
 	const char *hook;            /* how ebpf is attached: "tp_btf", "raw_tp", "tracepoint"; else NULL */
+	const char *own_cgroup;      /* absolute path of the cgroup that was made for the target, or NULL */
 	const char *energy_source;   /* "powercap", "perf", "msr", "model" or "none" */
 	const char *energy_quality;  /* "measured", "modelled" or NULL for none */
 	const char *policy;          /* "busy", "capacity", "marginal" */
@@ -331,6 +335,7 @@ struct sw_summary {
 	uint64_t lost_ns;
 	uint64_t lost_by_kind_ns[SW_LOST_KINDS];
 	int64_t recursion_misses;
+	int64_t shared_with; /* the most that any window had, or SW_ABSENT */
 	uint64_t processes_seen;
 	uint64_t processes_alive; /* of those seen */
 	const struct sw_process *processes; /* totals, most on-CPU time first */
@@ -400,6 +405,13 @@ SW_API int sw_monitor_finish(struct sw_monitor *m, const struct sw_report **ret)
 
 /* Totals of all windows so far. -ENOMEM. */
 SW_API int sw_monitor_summary(struct sw_monitor *m, const struct sw_summary **ret);
+
+/*
+ * Remove the cgroup that was made by the options' own_cgroup, once the target has ended. 0: it is gone, or there was none.
+ * -EBUSY after 0.1 s: processes live on in it, and it stays for good; sw_monitor_error() says which and where. Nothing
+ * is accounted any more, so this is for after sw_monitor_finish(). sw_monitor_close() does the same, without the words.
+ */
+SW_API int sw_monitor_remove_cgroup(struct sw_monitor *m);
 
 /* What does not change. Never NULL; `started_*` are 0 before sw_monitor_begin(). */
 SW_API const struct sw_header *sw_monitor_header(const struct sw_monitor *m);

@@ -98,6 +98,8 @@ int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, 
 	if (!uname(&name))
 		snprintf(s->kernel, sizeof(s->kernel), "%s", name.release);
 	read_cpu_model(procfs_fd, s->cpu_model, sizeof(s->cpu_model));
+	if (backend->own_cgroup)
+		s->own_cgroup = copy_of(backend->own_cgroup, strlen(backend->own_cgroup) + 1, &err);
 	s->pids = copy_of(options->pids, options->n_pids * sizeof(*s->pids), &err);
 	s->domain_package = copy_of(topology->package_of, topology->n_domains * sizeof(*s->domain_package), &err);
 	s->baseline_uw = copy_of(options->baseline_uw, options->n_baseline * sizeof(*s->baseline_uw), &err);
@@ -118,6 +120,7 @@ int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, 
 		.backend = backend->ops->name,
 		.backend_quality = backend->ops->quality,
 		.hook = backend->hook,
+		.own_cgroup = s->own_cgroup,
 		.energy_source = source ? source->ops->name : "none",
 		.energy_quality = source ? source->ops->quality : NULL,
 		.policy = sw_policy_name(options->policy),
@@ -138,6 +141,7 @@ void sw_header_free(struct sw_header_store *s)
 	free_refusals(&s->backend);
 	free_refusals(&s->energy);
 	free(s->pids);
+	free(s->own_cgroup);
 	free(s->baseline_uw);
 	free(s->domain_package);
 	free(s->zones);

@@ -21,6 +21,7 @@ struct sw_header_store {
 	uint64_t *baseline_uw;
 	int32_t *domain_package;
 	struct sw_zone *zones;
+	char *own_cgroup;
 	char kernel[65];
 	char cpu_model[128];
 };

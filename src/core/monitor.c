@@ -64,6 +64,16 @@ void sw_monitor_take_usage(struct sw_monitor *m, const struct sw_cpu_usage *usag
 	m->shared_with = usage->shared_with;
 }
 
+int sw_monitor_remove_cgroup(struct sw_monitor *m)
+{
+	const struct sw_cpu_ops *ops = m->backend->ops;
+	int err;
+
+	m->error.text[0] = '\0';
+	err = ops->remove_own ? ops->remove_own(m->backend, &m->error) : 0;
+	return err ? err : sw_others_remove_cgroups(m);
+}
+
 /* The announced boundary has passed: 1 and *ret is the window that it ended, 0: it was the first. */
 static int take_boundary(struct sw_monitor *m, bool more, struct sw_energy_point *point, const struct sw_window **ret)
 {

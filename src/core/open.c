@@ -47,6 +47,8 @@ static int check_target(const struct sw_options *o, struct sw_error *error)
 			       o->cgroup ? o->cgroup : "none");
 	if (o->scope > SW_SCOPE_PROCESS)
 		return sw_fail(error, -EINVAL, "scope %u does not exist", o->scope);
+	if (o->own_cgroup && o->target != SW_TARGET_PIDS)
+		return sw_fail(error, -EINVAL, "only a target of pids can have a cgroup of its own");
 	if (o->scope != SW_SCOPE_TREE && o->target != SW_TARGET_PIDS)
 		return sw_fail(error, -EINVAL, "only a target of pids has a scope of processes");
 	for (size_t i = 0; i < o->n_pids; i++)
@@ -178,6 +180,7 @@ static int choose_backend(struct sw_monitor *m, const struct sw_cgroupfs *cgroup
 		.process_scope = o->scope == SW_SCOPE_PROCESS,
 		.cgroupfs = cgroupfs->fd >= 0 ? cgroupfs : NULL,
 		.cgroup = o->cgroup,
+		.own_cgroup = o->own_cgroup,
 		.any = !o->backend || !strcmp(o->backend, "auto"),
 		.needs_tasks = o->by & ~SW_BY_CGROUP,
 		.needs_cgroups = o->by & SW_BY_CGROUP,

@@ -139,6 +139,19 @@ int sw_others_report(struct sw_monitor *m, const struct sw_energy_point *point, 
 	return 0;
 }
 
+int sw_others_remove_cgroups(struct sw_monitor *m)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < m->n_others && !err; i++) {
+		struct sw_cpu_backend *b = m->others[i]->backend;
+
+		if (b->ops->remove_own)
+			err = b->ops->remove_own(b, &m->error);
+	}
+	return err;
+}
+
 void sw_others_close(struct sw_monitor *m)
 {
 	for (size_t i = 0; i < m->n_others; i++) {

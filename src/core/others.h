@@ -17,6 +17,9 @@ void sw_others_read(struct sw_monitor *m);
 /* The leader's window is made: make theirs; at the first boundary (`first`) there is none yet. 0 or -errno, with words. */
 int sw_others_report(struct sw_monitor *m, const struct sw_energy_point *point, bool first);
 
+/* Those that were made for them. 0 or -errno, with words. */
+int sw_others_remove_cgroups(struct sw_monitor *m);
+
 void sw_others_close(struct sw_monitor *m);
 
 #endif

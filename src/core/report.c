@@ -17,7 +17,7 @@ int sw_report_init(struct sw_monitor *m, uint32_t n_keys)
 {
 	m->domains = calloc(m->topology.n_domains, sizeof(*m->domains));
 	m->pots = calloc(m->meter.n_zones + 1, sizeof(*m->pots));
-	m->totals.s.total_uncertainty_nj = m->totals.s.proc_uncertainty_nj = SW_ABSENT;
+	m->totals.s.total_uncertainty_nj = m->totals.s.proc_uncertainty_nj = m->totals.s.shared_with = SW_ABSENT;
 	return m->domains && m->pots ? sw_rows_init(m, n_keys) : -ENOMEM;
 }
 
@@ -119,6 +119,8 @@ static void add_totals(struct sw_monitor *m, const struct sw_window *window, boo
 	for (int i = 0; i < SW_FLAGS; i++)
 		t->s.windows_flagged[i] += r->flags >> i & 1;
 	t->s.recursion_misses = r->recursion_misses;
+	if (r->shared_with > t->s.shared_with)
+		t->s.shared_with = r->shared_with;
 	t->last_blur_ns = sw_energy_blur_ns(&m->windows.last_point);
 	if (energy) {
 		double share = r->energy.total_nj ? (double)r->energy.proc_nj / r->energy.total_nj : 0;

@@ -257,6 +257,7 @@ static void options_that_do_not_fit(void **state)
 	assert_invalid(&(struct sw_options){.target = SW_TARGET_CGROUP, .cgroup = "/a", .pids = &one, .n_pids = 1},
 		       -EINVAL, "pids (1) do not fit");
 	assert_invalid(&(struct sw_options){.scope = SW_SCOPE_PROCESS}, -EINVAL, "only a target of pids");
+	assert_invalid(&(struct sw_options){.own_cgroup = 1}, -EINVAL, "only a target of pids can have a cgroup of its own");
 	assert_invalid(&(struct sw_options){.target = SW_TARGET_PIDS, .pids = &one, .n_pids = 1, .scope = 2}, -EINVAL,
 		       "scope 2 does not exist");
 	assert_invalid(&(struct sw_options){.by = 0x11}, -EINVAL, "rows by 0x10 do not exist");
