@@ -57,6 +57,7 @@ static int run_released(struct session *s, struct spawn *child)
 	record(s, child);
 	output_use(&summary, STDERR_FILENO, "stderr");
 	session_summary(s, &summary);
+	session_remove_cgroup(s);
 	session_close(s);
 	status = spawn_exit_status(child);
 	return status == 0 && (s->failed || s->out.err || summary.err) ? EXIT_FAILED : status;
@@ -65,7 +66,7 @@ static int run_released(struct session *s, struct spawn *child)
 static int run_held(struct session *s, struct spawn *child, char *const argv[])
 {
 	int32_t pid = child->pid;
-	const struct target target = { .kind = SW_TARGET_PIDS, .pids = &pid, .n_pids = 1 };
+	const struct target target = { .kind = SW_TARGET_PIDS, .pids = &pid, .n_pids = 1, .own_cgroup = true };
 	int err, signal;
 
 	if (session_open(s, &target) || session_begin(s))

@@ -21,6 +21,18 @@ int session_output(struct session *s, const struct options *o, bool always)
 	return output_open(&s->out, o->output ? o->output : "-");
 }
 
+/* What was not to be had is the best one's matter; why the next ones were passed over is in the records. */
+static void tell_fallback(const struct sw_header *h)
+{
+	struct buf words = { 0 };
+
+	if (!h->n_backend_refusals)
+		return;
+	buf_printf(&words, "CPU time comes from %s (%s): %s", h->backend, h->backend_quality,
+		   h->backend_refusals[0].reason);
+	message_note(&words);
+}
+
 int session_open(struct session *s, const struct target *target)
 {
 	struct sw_options lib;
@@ -33,6 +45,7 @@ int session_open(struct session *s, const struct target *target)
 	lib.pids = target->pids;
 	lib.n_pids = target->n_pids;
 	lib.cgroup = target->cgroup;
+	lib.own_cgroup = target->own_cgroup;
 	lib.error = error;
 	lib.error_size = sizeof(error);
 	err = sw_monitor_open(&lib, &s->monitor);
@@ -51,6 +64,7 @@ int session_open(struct session *s, const struct target *target)
 		.n_labels = s->options->n_labels,
 	};
 	s->pids_alive = (uint32_t)s->recording.header->n_pids;
+	tell_fallback(s->recording.header);
 	err = baseline_check(&s->options->baseline, s->recording.header);
 	s->failed = err != 0;
 	return err;
@@ -93,11 +107,25 @@ void session_header(struct session *s)
 	write_record(s);
 }
 
+/* Once: from then on it is on every record. */
+static void tell_shared(struct session *s, const struct sw_report *report)
+{
+	struct buf words = { 0 };
+
+	if (s->told_shared || report->shared_with == SW_ABSENT || !report->shared_with)
+		return;
+	s->told_shared = true;
+	buf_printf(&words, "%lld other process%s in the cgroup, and counted in", (long long)report->shared_with,
+		   report->shared_with == 1 ? " is" : "es are");
+	message_note(&words);
+}
+
 static void take_report(struct session *s, const struct sw_report *report)
 {
 	s->recorded_ns = report->t_ns - s->recording.header->started_ns;
 	s->pids_alive = report->pids_alive;
 	s->ended = report->ended;
+	tell_shared(s, report);
 	if (!has_records(s))
 		return;
 	s->sink->sample(&s->recording, report, &s->buf);
@@ -156,6 +184,16 @@ void session_summary(struct session *s, struct output *extra)
 	sink_text.summary(&s->recording, summary, &s->buf);
 	output_write(extra, &s->buf, -1);
 	buf_clear(&s->buf);
+}
+
+void session_remove_cgroup(struct session *s)
+{
+	struct buf words = { 0 };
+
+	if (!s->monitor || !sw_monitor_remove_cgroup(s->monitor))
+		return;
+	buf_text(&words, sw_monitor_error(s->monitor));
+	message_note(&words);
 }
 
 void session_close(struct session *s)

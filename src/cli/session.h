@@ -22,6 +22,7 @@ struct session {
 	uint32_t pids_alive;  /* of a target of pids, as the last window says */
 	bool ended;           /* likewise: no more time will come */
 	int stop_fd;          /* see output_write() */
+	bool told_shared;     /* that others are counted in */
 	bool failed;          /* the monitor has failed, which was said; out.err tells of the output */
 };
 
@@ -52,6 +53,9 @@ void session_ended_by(struct session *s, const char *end);
 
 /* Write the summary to the records; then, unless `extra` is NULL, as text to `extra`. */
 void session_summary(struct session *s, struct output *extra);
+
+/* The target has ended: remove the cgroup that was made for it. Where others live on in it, it stays, and that is said. */
+void session_remove_cgroup(struct session *s);
 
 void session_close(struct session *s);
 

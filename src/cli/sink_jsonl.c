@@ -111,6 +111,8 @@ static void jsonl_header(const struct recording *rec, struct buf *out)
 	record_uint(&err, record, "interval_ms", h->interval_ms);
 	add_quality(&err, record, h);
 	record_text(&err, record, "hook", h->hook);
+	if (h->own_cgroup)
+		record_text(&err, record, "own_cgroup", h->own_cgroup);
 	record_count(&err, record, "slots", h->slots ? h->slots : SW_ABSENT);
 	add_refusals(&err, record, "backend_refusals", "backend", h->backend_refusals, h->n_backend_refusals);
 	add_refusals(&err, record, "energy_refusals", "source", h->energy_refusals, h->n_energy_refusals);
@@ -220,6 +222,7 @@ static void jsonl_summary(const struct recording *rec, const struct sw_summary *
 	const struct sw_header *h = rec->header;
 	int err = 0, policy = sw_policy_parse(h->policy);
 	struct json_object *record, *nested;
+	bool told;
 
 	record = record_new(&err, "summary");
 	add_quality(&err, record, h);
@@ -247,8 +250,11 @@ static void jsonl_summary(const struct recording *rec, const struct sw_summary *
 	add_lost(&err, record, s->lost_by_kind_ns);
 	record_count(&err, record, "recursion_misses", s->recursion_misses);
 	record_uint(&err, record, "offline_ns", s->offline_ns);
-	record_uint(&err, record, "processes_seen", s->processes_seen);
-	record_uint(&err, record, "processes_alive", s->processes_alive);
+	record_count(&err, record, "shared_with", s->shared_with);
+	/* a back end that knows nothing but cgroups has not seen any, whoever was there */
+	told = h->by & ~(uint32_t)SW_BY_CGROUP || s->processes_seen;
+	record_count(&err, record, "processes_seen", told ? (int64_t)s->processes_seen : SW_ABSENT);
+	record_count(&err, record, "processes_alive", told ? (int64_t)s->processes_alive : SW_ABSENT);
 	record_uint(&err, record, "processes_folded", s->processes_folded);
 	jsonl_processes(&err, record, h, s->processes, s->n_processes, true);
 	if (h->by & SW_BY_THREAD) {

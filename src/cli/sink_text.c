@@ -147,15 +147,15 @@ static unsigned add_name(struct buf *out, const struct sw_report *r, uint32_t by
 /* As many names as fit into `room` columns, of what --by asks for. */
 static void add_busiest(struct buf *out, const struct recording *rec, const struct sw_report *r, unsigned room)
 {
-	size_t n = count_rows(r, rec->by);
+	size_t n = count_rows(r, text_by(rec));
 	char percent[FORMAT_MAX];
 	struct buf name = { 0 };
 	uint64_t oncpu_ns;
 	unsigned columns;
 
-	for (size_t i = next_row(r, rec->by, n, n); i < n; i = next_row(r, rec->by, n, i)) {
+	for (size_t i = next_row(r, text_by(rec), n, n); i < n; i = next_row(r, text_by(rec), n, i)) {
 		buf_clear(&name);
-		columns = add_name(&name, r, rec->by, i, &oncpu_ns);
+		columns = add_name(&name, r, text_by(rec), i, &oncpu_ns);
 		if (!oncpu_ns) /* a cgroup that only lies above others */
 			break;
 		text_percent(percent, oncpu_ns, r->window_ns);
@@ -188,7 +188,7 @@ static void text_sample(const struct recording *rec, const struct sw_report *r, 
 	format_right(out, text, LOST_COLUMNS);
 	buf_text(out, "  ");
 	flags = add_flags(out, r->flags, TEXT_COLUMNS - at);
-	if (count_rows(r, rec->by)) {
+	if (count_rows(r, text_by(rec))) {
 		for (; flags < FLAGS_MIN; flags++)
 			buf_text(out, " ");
 		add_busiest(out, rec, r, at + flags < TEXT_COLUMNS ? TEXT_COLUMNS - at - flags : 0);

@@ -3,6 +3,7 @@
 #ifndef SW_CLI_TARGET_H
 #define SW_CLI_TARGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct target {
 	int32_t *pids;  /* SW_TARGET_PIDS */
 	size_t n_pids;
 	const char *cgroup; /* SW_TARGET_CGROUP */
+	bool own_cgroup;    /* SW_TARGET_PIDS that wait for us: they may be put into a cgroup of their own */
 };
 
 /* "this machine", "process 12 and its descendants", "processes 1,2,3,4 and 5 more", "cgroup /a/b". */

@@ -72,12 +72,20 @@ void text_sources(struct buf *out, const struct sw_header *h)
 {
 	struct buf text = { 0 };
 
-	buf_printf(&text, "back end %s (%s, attached by %s); energy source %s", h->backend, h->backend_quality,
-		   h->hook ? h->hook : "-", h->energy_source);
+	buf_printf(&text, "back end %s (%s%s%s)", h->backend, h->backend_quality, h->hook ? ", attached by " : "",
+		   h->hook ? h->hook : "");
+	if (h->own_cgroup)
+		buf_printf(&text, ", in a cgroup of its own");
+	buf_printf(&text, "; energy source %s", h->energy_source);
 	if (h->energy_quality)
 		buf_printf(&text, " (%s)", h->energy_quality);
 	buf_printf(&text, "; policy %s", h->policy);
 	text_wrapped(out, &text);
+	for (size_t i = 0; i < h->n_backend_refusals; i++) {
+		buf_clear(&text);
+		buf_printf(&text, "no %s: %s", h->backend_refusals[i].name, h->backend_refusals[i].reason);
+		text_wrapped(out, &text);
+	}
 	for (size_t i = 0; i < h->n_zones; i++) {
 		if (!h->zones[i].problem)
 			continue;
@@ -115,6 +123,13 @@ unsigned text_comm(struct buf *out, const char *comm, bool kernel_thread)
 	columns = format_plain(out, comm, TEXT_COMM);
 	buf_text(out, "]");
 	return columns + 2;
+}
+
+uint32_t text_by(const struct recording *rec)
+{
+	if (rec->by || rec->header->by & (SW_BY_PROCESS | SW_BY_THREAD | SW_BY_COMM))
+		return rec->by;
+	return rec->header->by & SW_BY_CGROUP;
 }
 
 size_t text_next_cgroup(const struct sw_cgroup *rows, size_t n, uint64_t (*time)(const struct sw_cgroup *), size_t last)

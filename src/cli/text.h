@@ -38,6 +38,9 @@ void text_id(char text[FORMAT_MAX], int32_t id, int32_t host_id);
 /* A command's name, a kernel thread's in [brackets]. The number of columns written. */
 unsigned text_comm(struct buf *out, const char *comm, bool kernel_thread);
 
+/* What rows stand for: as --by says, or 0; a back end that knows nothing but cgroups has rows of these. */
+uint32_t text_by(const struct recording *rec);
+
 /*
  * The cgroup that follows row `last` (n: none yet) when most `time` comes first, and of equal ones the first by path;
  * n when there is none.

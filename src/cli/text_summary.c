@@ -135,9 +135,15 @@ void text_summary(const struct recording *rec, const struct sw_summary *s, struc
 	}
 	add_seconds(out, s->proc_oncpu_ns, run ? "CPU time of the command" : "CPU time");
 	add_seconds(out, s->duration_ns, "wall time");
-	snprintf(number, sizeof(number), "%llu", (unsigned long long)s->processes_seen);
-	snprintf(what, sizeof(what), "processes seen, %llu still running", (unsigned long long)s->processes_alive);
-	add_line(out, number, "", "", what);
+	if (h->by & ~(uint32_t)SW_BY_CGROUP || s->processes_seen) { /* else nobody can tell */
+		snprintf(number, sizeof(number), "%llu", (unsigned long long)s->processes_seen);
+		snprintf(what, sizeof(what), "processes seen, %llu still running", (unsigned long long)s->processes_alive);
+		add_line(out, number, "", "", what);
+	}
+	if (s->shared_with != SW_ABSENT && s->shared_with) {
+		snprintf(number, sizeof(number), "%lld", (long long)s->shared_with);
+		add_line(out, number, "", "", "other processes in the cgroup, counted in");
+	}
 	text_tables(out, rec, s);
 	add_windows(out, s);
 	text_sources(out, h);

@@ -165,14 +165,15 @@ static void add_cgroups(struct buf *out, const struct sw_header *h, const struct
 void text_tables(struct buf *out, const struct recording *rec, const struct sw_summary *s)
 {
 	const struct sw_header *h = rec->header;
-	bool threads = rec->by == SW_BY_THREAD || h->by & SW_BY_THREAD;
+	uint32_t by = text_by(rec);
+	bool threads = by == SW_BY_THREAD || h->by & SW_BY_THREAD;
 
-	if (rec->by == SW_BY_PROCESS && s->n_processes)
+	if (by == SW_BY_PROCESS && s->n_processes)
 		add_processes(out, h, s);
-	else if (rec->by == SW_BY_CGROUP && s->n_cgroups)
+	else if (by == SW_BY_CGROUP && s->n_cgroups)
 		add_cgroups(out, h, s);
-	else if ((!rec->by || rec->by == SW_BY_COMM) && s->n_comms)
-		add_comms(out, h, s, rec->by ? ROWS_MAX : COMMS_MAX);
+	else if ((!by || by == SW_BY_COMM) && s->n_comms)
+		add_comms(out, h, s, by ? ROWS_MAX : COMMS_MAX);
 	if (threads && s->n_threads)
 		add_threads(out, h, s);
 }

@@ -230,7 +230,7 @@ static const char golden_summary[] =
 	"\"suspend\":0,\"members\":0,\"unverified\":0,\"mirrored\":0,\"hybrid\":0,\"steal\":0,\"baseline\":0,\"busy_raised\":0},"
 	"\"proc_oncpu_ns\":3000000000,\"other_oncpu_ns\":500000000,"
 	"\"idle_ns\":6499998000,\"lost_ns\":2000,\"lost_by_kind_ns\":{\"slots\":0,\"missed\":1500,\"other\":500},"
-	"\"recursion_misses\":0,\"offline_ns\":0,\"processes_seen\":14,\"processes_alive\":1,\"processes_folded\":2,"
+	"\"recursion_misses\":0,\"offline_ns\":0,\"shared_with\":0,\"processes_seen\":14,\"processes_alive\":1,\"processes_folded\":2,"
 	"\"processes\":[" GOLDEN_PROCESS "],\"comms\":["
 	"{\"comm\":\"cc1\",\"processes\":12,\"oncpu_ns\":1500000000,\"joules\":6},"
 	"{\"comm\":\"m\\nk\xc3\xa9\",\"processes\":18446744073709551615,\"oncpu_ns\":1,\"joules\":null}]}\n";

@@ -84,6 +84,54 @@ static void test_header(void **state)
 	buf_free(&b);
 }
 
+/* A back end that has no hook, knows cgroups only, and was not the first choice. */
+static void test_cgroup_backend(void **state)
+{
+	static const struct sw_refusal refusals[] = { { "ebpf", "this kernel has no BTF" } };
+	static const struct sw_cgroup cgroups[] = {
+		{ .path = "/", .subtree_oncpu_ns = 150000000, .nj = 0, .subtree_nj = 1 },
+		{ .path = "/a", .oncpu_ns = 150000000, .subtree_oncpu_ns = 150000000, .nj = 1, .subtree_nj = 1 },
+	};
+	struct sw_header h = fixture_header;
+	struct recording rec = { .header = &h, .host = "box" };
+	struct sw_report r = { .window_ns = 200000000, .proc_oncpu_ns = 150000000, .idle_ns = 650000000,
+			       .energy = { SW_ABSENT, SW_ABSENT, SW_ABSENT, SW_ABSENT, SW_ABSENT },
+			       .cgroups = cgroups, .n_cgroups = 2, .shared_with = 3 };
+	struct sw_summary s = { .duration_ns = 200000000, .samples = 1, .proc_oncpu_ns = 150000000, .shared_with = 3,
+				.cgroups = cgroups, .n_cgroups = 2 };
+	struct buf b = { 0 };
+
+	(void)state;
+	h.backend = "cgroup_v2";
+	h.hook = NULL;
+	h.own_cgroup = "/sys/fs/cgroup/schedwatt-1-2";
+	h.by = SW_BY_CGROUP;
+	h.n_zones = 0;
+	h.energy_source = "none";
+	h.energy_quality = NULL;
+	h.backend_refusals = refusals;
+	h.n_backend_refusals = 1;
+	sink_text.sample(&rec, &r, &b);
+	expect(&b, "00:00:00.000              -               -   18.8    0.000  -      a 75.0\n");
+	sink_text.summary(&rec, &s, &b);
+	expect(&b, "\n"
+		   " schedwatt monitor: process 4242 and its descendants\n"
+		   "\n"
+		   "          0.150000 s                   CPU time\n"
+		   "          0.200000 s                   wall time\n"
+		   "                 3                     other processes in the cgroup, counted in\n"
+		   "\n"
+		   "      own CPU s  subtree CPU s subtree joules  cgroup\n"
+		   "       0.000000       0.150000       0.000000  /\n"
+		   "       0.150000       0.150000       0.000000  /a\n"
+		   "\n"
+		   " lost 0.000000 s; 1 window, none flagged\n"
+		   " back end cgroup_v2 (exact), in a cgroup of its own; energy source none; policy capacity\n"
+		   " no ebpf: this kernel has no BTF\n"
+		   "\n");
+	buf_free(&b);
+}
+
 static void test_sample(void **state)
 {
 	struct sw_report r = fixture_report;
@@ -435,7 +483,7 @@ int main(void)
 		cmocka_unit_test(test_modelled),       cmocka_unit_test(test_summary_without_energy),
 		cmocka_unit_test(test_busiest),        cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_many_cgroups),   cmocka_unit_test(test_tail),
-		cmocka_unit_test(test_target_words),
+		cmocka_unit_test(test_target_words),   cmocka_unit_test(test_cgroup_backend),
 	};
 
 	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
