@@ -139,14 +139,12 @@ void spawn_forward(const struct spawn *s, const struct signalfd_siginfo *info)
 	kill(s->pid, signal);
 }
 
-bool spawn_ended(struct spawn *s)
+bool spawn_ended(const struct spawn *s)
 {
-	if (!s->pid)
-		return true;
-	if (waitpid(s->pid, &s->status, WNOHANG) != s->pid)
-		return false;
-	s->pid = 0;
-	return true;
+	siginfo_t info = { .si_pid = 0 };
+
+	/* A failing call is no child of ours any more: spawn_wait() will find that out, too. */
+	return !s->pid || waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
 }
 
 void spawn_wait(struct spawn *s)
@@ -159,6 +157,9 @@ void spawn_wait(struct spawn *s)
 		while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
 			spawn_forward(s, &info);
 	}
+	while (s->pid && waitpid(s->pid, &s->status, 0) < 0 && errno == EINTR)
+		;
+	s->pid = 0;
 }
 
 int spawn_exit_status(const struct spawn *s)

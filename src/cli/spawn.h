@@ -28,10 +28,10 @@ int spawn_release(struct spawn *s);
 /* Pass a signal that came to us on to the child. */
 void spawn_forward(const struct spawn *s, const struct signalfd_siginfo *info);
 
-/* Has it ended? Then it is reaped and s->status is set. A stopped child has not. Never waits. */
-bool spawn_ended(struct spawn *s);
+/* Has it ended? It is not reaped: as long as it is a zombie, procfs tells what it had. A stopped child has not. */
+bool spawn_ended(const struct spawn *s);
 
-/* Wait for its end, passing signals on. */
+/* Wait for its end, passing signals on, and reap it; then s->status is set. */
 void spawn_wait(struct spawn *s);
 
 /* What a shell would give for s->status: the exit status, or 128 + signal. */
