@@ -108,22 +108,26 @@ is $? 1 '--version into a full disk' err
 "$S" run --help >/dev/full 2>err
 is $? 1 '--help into a full disk' err
 
-# --- without the right to load programs
+# --- without the right to load programs; what is chosen then is fallback.sh's matter
 nobody() {
 	timeout -s KILL 60 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
 		"$S" "$@"
 }
 if nobody --version >out 2>err; then
-	nobody run -- touch ran >out 2>err
-	is $? 125 'run without capabilities' err
-	one_message 'run without capabilities'
+	nobody run -- sh -c 'exit 5' >out 2>err
+	is $? 5 'run without capabilities' err
+	grep -q '^schedwatt: .*CAP_BPF' err
+	ok $? 'which names the remedy' err
+	nobody run --attribution-mode ebpf -- touch ran >out 2>err
+	is $? 125 'run without capabilities, by BPF only' err
+	one_message 'run without capabilities, by BPF only'
 	grep -q 'CAP_BPF' err
 	ok $? 'which names the remedy' err
 	[ ! -e ran ]
 	ok $? 'the command did not run'
-	nobody monitor -d 0.2 >out 2>err
-	is $? 1 'monitor without capabilities' err
-	one_message 'monitor without capabilities'
+	nobody monitor -d 0.2 --attribution-mode ebpf >out 2>err
+	is $? 1 'monitor without capabilities, by BPF only' err
+	one_message 'monitor without capabilities, by BPF only'
 	[ ! -s out ]
 	ok $? 'no empty success on stdout' out
 else
