@@ -377,8 +377,9 @@ SW_API int sw_monitor_open(const struct sw_options *options, struct sw_monitor *
 /*
  * Before sw_monitor_begin(): account the same target by another back end too, over the same windows, and share the same
  * energy out by its account. *ret is a monitor for sw_monitor_header(), _report(), _summary() and _error() only (what it
- * is not for gives -EINVAL); it lives until sw_monitor_close(m), and is not the caller's to close. 0, -EALREADY, or as sw_monitor_open() gives it for a back end that does not open, with the
- * words in sw_monitor_error(m). A back end that fails later has no more reports, and says why.
+ * is not for gives -EINVAL); it lives until sw_monitor_close(m), and is not the caller's to close. 0, -EALREADY, or as
+ * sw_monitor_open() gives it for a back end that does not open, with the words in sw_monitor_error(m). A back end that
+ * fails later has no more reports, and its sw_monitor_error() says why; the others go on.
  */
 SW_API int sw_monitor_add(struct sw_monitor *m, const char *backend, struct sw_monitor **ret);
 

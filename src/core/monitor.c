@@ -39,8 +39,8 @@ static int announce(struct sw_monitor *m, uint64_t at_ns)
 
 	if (err)
 		return sw_fail(&m->error, err, "cannot set a boundary: %s", strerror(-err));
-	err = sw_others_announce(m);
-	return err ? err : sw_wake_arm(m);
+	sw_others_announce(m);
+	return sw_wake_arm(m);
 }
 
 /* What the model is made of: all time that was neither idle nor off, since the first boundary. */
@@ -135,7 +135,9 @@ int sw_monitor_begin(struct sw_monitor *m)
 	m->header.header.started_ns = m->ended_ns;
 	m->header.header.started_utc_ns = m->wake_utc_ns;
 	err = sw_report_baseline(m, &m->windows.window);
-	return err ? err : sw_others_report(m, &point, true);
+	if (!err)
+		sw_others_report(m, &point, true);
+	return err;
 }
 
 static int finish_window(struct sw_monitor *m, bool more, const struct sw_report **ret)
@@ -152,8 +154,8 @@ static int finish_window(struct sw_monitor *m, bool more, const struct sw_report
 	if (err)
 		return sw_fail(&m->error, err, "out of memory for a report");
 	*ret = m->reported;
-	err = sw_others_report(m, &point, false);
-	return err ? err : 1;
+	sw_others_report(m, &point, false);
+	return 1;
 }
 
 /* Something else than a boundary is due: what, wake.c knows. */
@@ -171,6 +173,7 @@ static int between(struct sw_monitor *m)
 		err = m->backend->ops->tend(m->backend, &m->error);
 		m->tended_ns = now_ns;
 	}
+	sw_others_tend(m, now_ns);
 	if (err)
 		return err;
 	if (sw_wake_all_ended(m, now_ns) && now_ns + LEAD_NS < m->wake_ns)

@@ -50,7 +50,7 @@ struct sw_monitor {
 	/* monitor.c */
 	struct sw_busy *busy;                /* by domain */
 	struct sw_cpu_domain *first_domains; /* as they stood at the first boundary */
-	bool finished;
+	bool finished;                       /* of another's: it failed */
 	uint64_t t_ns;       /* the announced boundary, in the back end's clock */
 	uint64_t wake_ns;    /* the same in ours */
 	uint64_t ended_ns;   /* the last boundary that was read, in ours */
@@ -66,7 +66,7 @@ struct sw_monitor {
 	struct sw_monitor **others;
 	size_t n_others;
 	bool follows; /* it is another's */
-	const struct sw_cpu_usage *usage; /* of another's: as last read */
+	const struct sw_cpu_usage *usage; /* of another's: as last read; NULL: it failed */
 	const struct sw_report *reported; /* the last window; NULL: none yet */
 
 	/* wake.c */

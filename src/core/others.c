@@ -80,27 +80,51 @@ int sw_monitor_add(struct sw_monitor *m, const char *backend, struct sw_monitor 
 	return 0;
 }
 
-int sw_others_announce(struct sw_monitor *m)
+/* From now on it is out, and the others go on; what it was to do is said by sw_monitor_error() of it. */
+static void fail(struct sw_monitor *o, int err, const char *what)
+{
+	if (!o->error.text[0])
+		sw_fail(&o->error, err, "%s: %s: %s", o->backend->ops->name, what, strerror(-err));
+	o->finished = true;
+}
+
+void sw_others_announce(struct sw_monitor *m)
 {
 	for (size_t i = 0; i < m->n_others; i++) {
 		struct sw_monitor *o = m->others[i];
 		int err = o->finished ? 0 : o->backend->ops->announce(o->backend, m->wake_ns, &o->t_ns, &o->wake_ns);
 
 		if (err)
-			return sw_fail(&m->error, err, "cannot set a boundary for %s: %s", o->backend->ops->name,
-				       strerror(-err));
+			fail(o, err, "cannot set a boundary");
 	}
-	return 0;
+}
+
+void sw_others_tend(struct sw_monitor *m, uint64_t now_ns)
+{
+	for (size_t i = 0; i < m->n_others; i++) {
+		struct sw_monitor *o = m->others[i];
+		int err;
+
+		if (o->finished || !sw_wake_tend_is_due(o, now_ns))
+			continue;
+		err = o->backend->ops->tend(o->backend, &o->error);
+		o->tended_ns = now_ns;
+		if (err)
+			fail(o, err, "cannot be read");
+	}
 }
 
 void sw_others_read(struct sw_monitor *m)
 {
 	for (size_t i = 0; i < m->n_others; i++) {
 		struct sw_monitor *o = m->others[i];
+		int err = o->finished ? 0 : o->backend->ops->read(o->backend, &o->error, &o->usage);
 
+		if (err)
+			fail(o, err, "cannot be read");
+		if (o->finished)
+			o->usage = NULL;
 		o->reported = NULL;
-		if (!o->finished && o->backend->ops->read(o->backend, &o->error, &o->usage))
-			o->finished = true;
 	}
 }
 
@@ -109,7 +133,7 @@ static int report(struct sw_monitor *o, const struct sw_monitor *m, const struct
 	const struct sw_window *window = NULL;
 	int err;
 
-	o->ended_ns = m->ended_ns;
+	o->tended_ns = o->ended_ns = m->ended_ns;
 	o->wake_utc_ns = m->wake_utc_ns;
 	o->ended = m->ended;
 	o->pids_alive = m->pids_alive;
@@ -126,17 +150,16 @@ static int report(struct sw_monitor *o, const struct sw_monitor *m, const struct
 	return sw_report_baseline(o, window);
 }
 
-int sw_others_report(struct sw_monitor *m, const struct sw_energy_point *point, bool first)
+void sw_others_report(struct sw_monitor *m, const struct sw_energy_point *point, bool first)
 {
 	for (size_t i = 0; i < m->n_others; i++) {
 		struct sw_monitor *o = m->others[i];
+		/* one that could not set the next boundary has this window still */
+		int err = o->usage ? report(o, m, point, first) : 0;
 
-		if (o->finished || !report(o, m, point, first))
-			continue;
-		return sw_fail(&m->error, -EBADMSG, "%s: %s", o->backend->ops->name,
-			       o->error.text[0] ? o->error.text : "out of memory");
+		if (err)
+			fail(o, err, "no window can be made of it");
 	}
-	return 0;
 }
 
 int sw_others_remove_cgroups(struct sw_monitor *m)

@@ -8,14 +8,19 @@
 
 #include "monitor.h"
 
-/* Set the boundary that the leader has set. 0 or -errno, with words. */
-int sw_others_announce(struct sw_monitor *m);
+/* Of each of these: one that fails says why, and is out from then on. */
 
-/* The boundary has passed: read them all, once the energy is read. One that fails says why, and is out from then on. */
+/* Set the boundary that the leader has set. */
+void sw_others_announce(struct sw_monitor *m);
+
+/* Between boundaries, those for which it is time: see tend of backend.h. */
+void sw_others_tend(struct sw_monitor *m, uint64_t now_ns);
+
+/* The boundary has passed: read them all, once the energy is read. */
 void sw_others_read(struct sw_monitor *m);
 
-/* The leader's window is made: make theirs; at the first boundary (`first`) there is none yet. 0 or -errno, with words. */
-int sw_others_report(struct sw_monitor *m, const struct sw_energy_point *point, bool first);
+/* The leader's window is made: make theirs; at the first boundary (`first`) there is none yet. */
+void sw_others_report(struct sw_monitor *m, const struct sw_energy_point *point, bool first);
 
 /* Those that were made for them. 0 or -errno, with words. */
 int sw_others_remove_cgroups(struct sw_monitor *m);

@@ -59,7 +59,8 @@ int sw_monitor_summary(struct sw_monitor *m, const struct sw_summary **ret)
 	struct sw_summary *s = &m->summary;
 	int err;
 
-	m->error.text[0] = '\0';
+	if (!m->follows || !m->finished) /* of one that failed, they say why */
+		m->error.text[0] = '\0';
 	sw_summary_free(m);
 	*s = m->totals.s;
 	err = list_rows(m);

@@ -124,6 +124,11 @@ int sw_wake_arm(struct sw_monitor *m)
 
 	for (size_t i = 0; i < sizeof(early) / sizeof(early[0]); i++)
 		t = early[i] < t ? early[i] : t;
+	for (size_t i = 0; i < m->n_others; i++) {
+		uint64_t at_ns = m->others[i]->finished ? UINT64_MAX : tend_at_ns(m->others[i], sw_now_ns());
+
+		t = at_ns < t ? at_ns : t;
+	}
 	when.it_value.tv_sec = t / 1000000000;
 	when.it_value.tv_nsec = t % 1000000000;
 	if (timerfd_settime(m->timer_fd, TFD_TIMER_ABSTIME, &when, NULL))
