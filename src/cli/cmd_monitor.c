@@ -156,17 +156,13 @@ static int monitor(struct session *s, int signal_fd)
 	return s->failed || (s->out.err && !s->out.closed_pipe) ? EXIT_FAILED : EXIT_DONE;
 }
 
-int cmd_monitor(int argc, char **argv)
+int target_record(const struct options *o)
 {
 	struct session s = { .out.fd = -1 };
-	int status, signal_fd = -1;
-	struct options o;
+	int status = EXIT_FAILED, signal_fd = -1;
 	sigset_t set;
 
-	if (options_parse(&o, COMMAND_MONITOR, argc, argv, &status))
-		goto out;
-	status = EXIT_FAILED;
-	if (session_output(&s, &o, true))
+	if (session_output(&s, o, true))
 		goto out;
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
@@ -184,6 +180,16 @@ out:
 	if (signal_fd >= 0)
 		close(signal_fd);
 	session_close(&s);
+	return status;
+}
+
+int cmd_monitor(int argc, char **argv)
+{
+	struct options o;
+	int status;
+
+	if (!options_parse(&o, COMMAND_MONITOR, argc, argv, &status))
+		status = target_record(&o);
 	options_free(&o);
 	return status;
 }

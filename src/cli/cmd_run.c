@@ -83,29 +83,35 @@ static int run_held(struct session *s, struct spawn *child, char *const argv[])
 	return run_released(s, child);
 }
 
-int cmd_run(int argc, char **argv)
+int command_record(const struct options *o)
 {
 	struct spawn child = { .go_fd = -1, .error_fd = -1, .signal_fd = -1 };
 	struct session s = { .out.fd = -1 };
-	struct options o;
-	int status, err;
+	int status = EXIT_RUN_FAILED, err;
 
-	if (options_parse(&o, COMMAND_RUN, argc, argv, &status))
+	if (session_output(&s, o, false))
 		goto out;
-	status = EXIT_RUN_FAILED;
-	if (session_output(&s, &o, false))
-		goto out;
-	err = spawn_hold(&child, o.command);
+	err = spawn_hold(&child, o->command);
 	if (err) {
-		message_error("cannot start a process for '%s': %s", o.command[0], strerror(-err));
+		message_error("cannot start a process for '%s': %s", o->command[0], strerror(-err));
 		goto out;
 	}
 	/* Only now, so that the command keeps what it would have without us. */
 	signal(SIGPIPE, SIG_IGN);
-	status = run_held(&s, &child, o.command);
+	status = run_held(&s, &child, o->command);
 out:
 	spawn_end(&child);
 	session_close(&s);
+	return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct options o;
+	int status;
+
+	if (!options_parse(&o, COMMAND_RUN, argc, argv, &status))
+		status = command_record(&o);
 	options_free(&o);
 	return status;
 }

@@ -6,5 +6,12 @@
 int cmd_run(int argc, char **argv);
 int cmd_monitor(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
+
+struct options;
+
+/* What these are made of: record a command from its start to its end, or what runs already. What to exit with. */
+int command_record(const struct options *o);
+int target_record(const struct options *o);
 
 #endif

@@ -25,6 +25,7 @@ static const struct command {
 	{ "run", "account the energy and CPU time of a command and its whole tree", cmd_run },
 	{ "monitor", "record this machine, processes or a cgroup, window by window", cmd_monitor },
 	{ "calibrate", "measure the idle power of each package, for the marginal policy", cmd_calibrate },
+	{ "compare", "what every source of CPU time says of one target, and why they differ", cmd_compare },
 };
 
 static const struct command *find(const char *name)
@@ -58,6 +59,7 @@ static int print_help(void)
 	      "  schedwatt monitor -i 1000 -d 60 -f jsonl -o host.jsonl\n"
 	      "  schedwatt monitor -p 4242\n"
 	      "  schedwatt calibrate -o idle.json\n"
+	      "  schedwatt compare -p 4242 -d 10\n"
 	      "  schedwatt help run\n"
 	      "\nOptions: --help, --version\n",
 	      stdout);

@@ -55,8 +55,6 @@ struct parse {
 
 /* Every command's. */
 static const struct argp_option common_options[] = {
-	{ "attribution-mode", KEY_ATTRIBUTION_MODE, "NAME", 0,
-	  "Back end for CPU time: auto, ebpf, cgroup_v2, cgroup_v1, proc or cpu_percent", 0 },
 	{ "slots", KEY_SLOTS, "N", 0, "Size of the kernel's table of tasks; chosen by itself by default", 0 },
 	{ "hook", KEY_HOOK, "NAME", OPTION_HIDDEN, NULL, 0 },
 	{ "sysfs", KEY_SYSFS, "DIR", 0, "Directory that stands for /sys, for energy counters", 0 },
@@ -73,9 +71,6 @@ static const struct argp_option record_options[] = {
 	{ NULL, 'I', NULL, OPTION_ALIAS, NULL, 0 },
 	{ "output", 'o', "FILE", 0, "Write records to FILE, which is truncated; - is stdout", 0 },
 	{ "format", 'f', "FORMAT", 0, "Format of records: jsonl or text", 0 },
-	{ "by", KEY_BY, "WHAT", 0, "What rows stand for: process (default), thread, cgroup or comm", 0 },
-	{ "threads", KEY_THREADS, NULL, 0, "Add rows of threads to those of --by", 0 },
-	{ "no-cmdline", KEY_NO_CMDLINE, NULL, 0, "Leave the command lines of processes out", 0 },
 	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, perf, msr, model or none", 0 },
 	{ "policy", KEY_POLICY, "NAME", 0, "How energy is shared: busy (default), capacity or marginal", 0 },
 	{ "baseline", KEY_BASELINE, "FILE|W0[,W1...]", 0,
@@ -87,6 +82,22 @@ static const struct argp_option record_options[] = {
 	{ 0 },
 };
 
+/* Those of the commands that have rows. */
+static const struct argp_option row_options[] = {
+	{ "by", KEY_BY, "WHAT", 0, "What rows stand for: process (default), thread, cgroup or comm", 0 },
+	{ "threads", KEY_THREADS, NULL, 0, "Add rows of threads to those of --by", 0 },
+	{ "no-cmdline", KEY_NO_CMDLINE, NULL, 0, "Leave the command lines of processes out", 0 },
+	{ 0 },
+};
+
+/* Those of the commands that account by one back end. */
+static const struct argp_option backend_options[] = {
+	{ "attribution-mode", KEY_ATTRIBUTION_MODE, "NAME", 0,
+	  "Back end for CPU time: auto, ebpf, cgroup_v2, cgroup_v1, proc or cpu_percent", 0 },
+	{ 0 },
+};
+
+/* And compare's. */
 static const struct argp_option monitor_options[] = {
 	{ "pid", 'p', "PID[,PID...]", 0, "Record these processes and what descends from them; may be repeated", 0 },
 	{ "scope", KEY_SCOPE, "SCOPE", 0, "With -p: tree (default), or process for the processes alone", 0 },
@@ -119,6 +130,7 @@ static error_t print_help(struct parse *p, struct argp_state *state, unsigned fl
 		[COMMAND_RUN] = "schedwatt run",
 		[COMMAND_MONITOR] = "schedwatt monitor",
 		[COMMAND_CALIBRATE] = "schedwatt calibrate",
+		[COMMAND_COMPARE] = "schedwatt compare",
 	};
 
 	/* argp sets this to argv[0], which has to be the bare "schedwatt" for getopt's messages. */
@@ -251,6 +263,28 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static int check_compare(const struct options *o)
+{
+	bool target = o->target.n_pids || o->target.cgroup;
+
+	if (!target && !o->command) {
+		message_error("compare needs a target; write schedwatt compare -p PID, or schedwatt compare -- COMMAND "
+			      "[ARGUMENT...]");
+		return -EINVAL;
+	}
+	if (target && o->command) {
+		message_error("compare takes what runs already or a command, not both; leave out '%s' or the target",
+			      o->command[0]);
+		return -EINVAL;
+	}
+	if (o->duration_ns && o->command) {
+		message_error("--duration is for what runs already; a comparison of the command '%s' ends when that does",
+			      o->command[0]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int check_target(const struct options *o)
 {
 	if (o->target.n_pids && o->target.cgroup) {
@@ -300,6 +334,8 @@ static int check(const struct options *o, enum command command)
 		message_error("run needs a command; write schedwatt run -- COMMAND [ARGUMENT...]");
 		return -EINVAL;
 	}
+	if (command == COMMAND_COMPARE && check_compare(o))
+		return -EINVAL;
 	return command == COMMAND_CALIBRATE ? check_calibrate(o) : check_target(o);
 }
 
@@ -339,27 +375,59 @@ static const char calibrate_doc[] =
 	"Nothing is written unless the machine was idle all the time. Exit status: 0 done, 1 failed, refused or "
 	"interrupted, 2 usage.";
 
+static const char compare_doc[] =
+	"Account one target by every source of CPU time that opens here, over the same windows, and show side by side "
+	"what each says, how far it is from ebpf, and how much of that its causes make up: others in a cgroup, tasks that "
+	"ended between two reads, ticks, interrupts, stolen time, division by the number of CPUs. What is beyond them is "
+	"UNEXPLAINED."
+	"\vExamples:\n"
+	"  schedwatt compare -p 4242 -d 10\n"
+	"  schedwatt compare --cgroup /sys/fs/cgroup/system.slice -d 60\n"
+	"  schedwatt compare -- make -j8\n"
+	"  schedwatt compare -p 4242 -d 10 -f jsonl -o comparison.jsonl\n"
+	"\n"
+	"The table of a command goes to stderr, as run's summary does; then the exit status is the command's, or 125 for a "
+	"failure before it started. Otherwise: 0 done, 1 failed, 2 usage. No second back end to compare with is a failure.";
+
+/* Which tables of options a command has, beside its own; the last is empty. */
+static void choose_tables(enum command command, struct argp tables[4], struct argp_child children[5])
+{
+	const struct argp_option *const options[] = {
+		common_options,
+		command == COMMAND_COMPARE ? NULL : backend_options,
+		command == COMMAND_CALIBRATE ? NULL : record_options,
+		command == COMMAND_RUN || command == COMMAND_MONITOR ? row_options : NULL,
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (!options[i])
+			continue;
+		tables[n] = (struct argp){ .options = options[i], .parser = parse_common };
+		children[n] = (struct argp_child){ .argp = &tables[n] };
+		n++;
+	}
+	children[n] = (struct argp_child){ 0 };
+}
+
 int options_parse(struct options *o, enum command command, int argc, char **argv, int *status)
 {
-	const struct argp common = { .options = common_options, .parser = parse_common };
-	const struct argp records = { .options = record_options, .parser = parse_common };
-	const struct argp_child children[] = {
-		{ .argp = &common },
-		{ .argp = command == COMMAND_CALIBRATE ? NULL : &records },
-		{ 0 },
-	};
 	static const struct {
 		const struct argp_option *options;
-		const char *doc;
+		const char *args, *doc;
 	} own[] = {
-		[COMMAND_RUN] = { run_options, run_doc },
-		[COMMAND_MONITOR] = { monitor_options, monitor_doc },
-		[COMMAND_CALIBRATE] = { calibrate_options, calibrate_doc },
+		[COMMAND_RUN] = { run_options, "[--] COMMAND [ARGUMENT...]", run_doc },
+		[COMMAND_MONITOR] = { monitor_options, NULL, monitor_doc },
+		[COMMAND_CALIBRATE] = { calibrate_options, NULL, calibrate_doc },
+		[COMMAND_COMPARE] = { monitor_options, "-p PID[,PID...]\n--cgroup=PATH\n[--] COMMAND [ARGUMENT...]",
+				      compare_doc },
 	};
+	struct argp tables[4];
+	struct argp_child children[5];
 	const struct argp argp = {
 		.options = own[command].options,
 		.parser = parse_command,
-		.args_doc = command == COMMAND_RUN ? "[--] COMMAND [ARGUMENT...]" : NULL,
+		.args_doc = own[command].args,
 		.doc = own[command].doc,
 		.children = children,
 	};
@@ -373,6 +441,9 @@ int options_parse(struct options *o, enum command command, int argc, char **argv
 		o->by = SW_BY_COMM; /* who was busy */
 		o->no_cmdline = true;
 	}
+	o->compare = command == COMMAND_COMPARE;
+	o->no_cmdline |= o->compare; /* it shows no processes */
+	choose_tables(command, tables, children);
 	argv[0] = (char *)"schedwatt"; /* getopt begins its messages with it */
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, &p);
 	if (p.helped) {

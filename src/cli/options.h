@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of `run`, `monitor` and `calibrate`. */
+/* The options of each command. */
 #ifndef SW_CLI_OPTIONS_H
 #define SW_CLI_OPTIONS_H
 
@@ -17,10 +17,12 @@ enum command {
 	COMMAND_RUN,
 	COMMAND_MONITOR,
 	COMMAND_CALIBRATE,
+	COMMAND_COMPARE,
 };
 
 struct options {
-	struct target target; /* monitor's; its pids are ours */
+	bool compare;         /* by all back ends at once */
+	struct target target; /* monitor's and compare's; its pids are ours */
 	bool scope_given;
 	uint32_t by;              /* --by: one of enum sw_by; 0: not given */
 	bool threads;             /* rows of threads, beside those */
@@ -44,7 +46,7 @@ struct options {
 	const char *cgroupfs;
 	struct label *labels; /* ours; keys and values too */
 	size_t n_labels;
-	char **command; /* run: points into the argument vector; otherwise NULL */
+	char **command; /* run, compare: points into the argument vector; otherwise NULL */
 };
 
 /*

@@ -18,6 +18,8 @@ int session_output(struct session *s, const struct options *o, bool always)
 	if (!always && !o->sink && !o->output)
 		return 0;
 	s->sink = o->sink ? o->sink : always ? &sink_text : &sink_jsonl;
+	if (o->compare)
+		s->sink = s->sink->compare;
 	return output_open(&s->out, o->output ? o->output : "-");
 }
 
@@ -66,6 +68,10 @@ int session_open(struct session *s, const struct target *target)
 	s->pids_alive = (uint32_t)s->recording.header->n_pids;
 	tell_fallback(s->recording.header);
 	err = baseline_check(&s->options->baseline, s->recording.header);
+	if (!err && s->options->compare) {
+		err = compare_open(&s->compare, s->monitor);
+		s->recording.comparison = &s->compare.comparison;
+	}
 	s->failed = err != 0;
 	return err;
 }
@@ -126,6 +132,8 @@ static void take_report(struct session *s, const struct sw_report *report)
 	s->pids_alive = report->pids_alive;
 	s->ended = report->ended;
 	tell_shared(s, report);
+	if (s->recording.comparison)
+		compare_take(&s->compare);
 	if (!has_records(s))
 		return;
 	s->sink->sample(&s->recording, report, &s->buf);
@@ -168,9 +176,12 @@ void session_ended_by(struct session *s, const char *end)
 
 void session_summary(struct session *s, struct output *extra)
 {
+	const struct sink *text = s->options->compare ? sink_text.compare : &sink_text;
 	const struct sw_summary *summary = NULL;
 	int err = sw_monitor_summary(s->monitor, &summary);
 
+	if (err >= 0 && s->recording.comparison)
+		err = compare_end(&s->compare, summary);
 	if (err < 0) {
 		monitor_failed(s, "cannot sum the recording up", err);
 		return;
@@ -181,7 +192,7 @@ void session_summary(struct session *s, struct output *extra)
 	}
 	if (!extra)
 		return;
-	sink_text.summary(&s->recording, summary, &s->buf);
+	text->summary(&s->recording, summary, &s->buf);
 	output_write(extra, &s->buf, -1);
 	buf_clear(&s->buf);
 }
@@ -200,6 +211,7 @@ void session_close(struct session *s)
 {
 	sw_monitor_close(s->monitor);
 	s->monitor = NULL;
+	compare_close(&s->compare);
 	output_close(&s->out);
 	buf_free(&s->buf);
 }

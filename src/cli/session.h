@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/utsname.h>
 
+#include "compare.h"
 #include "options.h"
 #include "output.h"
 
@@ -17,6 +18,7 @@ struct session {
 	struct buf buf;
 	struct sw_monitor *monitor;
 	struct recording recording;
+	struct compare compare; /* if the options ask for it */
 	struct utsname names;
 	uint64_t recorded_ns; /* up to the end of the last window */
 	uint32_t pids_alive;  /* of a target of pids, as the last window says */

@@ -11,6 +11,8 @@
 #include "buf.h"
 #include "schedwatt.h"
 
+struct comparison;
+
 struct label {
 	const char *key;
 	const char *value;
@@ -26,6 +28,7 @@ struct recording {
 	const char *end;          /* in the summary: why the recording ended; NULL where it failed */
 	const struct label *labels;
 	size_t n_labels;
+	const struct comparison *comparison; /* compare: what all back ends say; otherwise NULL */
 };
 
 /* Each function appends whole lines to `out`; what fails is in out->err. */
@@ -34,9 +37,12 @@ struct sink {
 	void (*header)(const struct recording *rec, struct buf *out);
 	void (*sample)(const struct recording *rec, const struct sw_report *report, struct buf *out);
 	void (*summary)(const struct recording *rec, const struct sw_summary *summary, struct buf *out);
+	const struct sink *compare; /* the same format, of rec->comparison */
 };
 
 extern const struct sink sink_jsonl; /* the records of schema schedwatt/1 */
 extern const struct sink sink_text;  /* for people: UTF-8, at most 100 columns */
+extern const struct sink sink_compare_jsonl;
+extern const struct sink sink_compare_text;
 
 #endif

@@ -269,4 +269,4 @@ static void jsonl_summary(const struct recording *rec, const struct sw_summary *
 	record_finish(err, record, out);
 }
 
-const struct sink sink_jsonl = { "jsonl", jsonl_header, jsonl_sample, jsonl_summary };
+const struct sink sink_jsonl = { "jsonl", jsonl_header, jsonl_sample, jsonl_summary, &sink_compare_jsonl };

@@ -26,7 +26,7 @@ static void add_cell(struct buf *out, const struct sw_header *h, int64_t value, 
 enum { CLOCK_COLUMNS = 12, WATTS_COLUMNS = 15, JOULES_COLUMNS = 16, BUSY_COLUMNS = 7, LOST_COLUMNS = 9, FLAGS_MIN = 5 };
 enum { CGROUP_COLUMNS = 24 };
 
-static void text_header(const struct recording *rec, struct buf *out)
+void text_begin(const struct recording *rec, struct buf *out)
 {
 	const struct sw_header *h = rec->header;
 	struct buf text = { 0 };
@@ -40,7 +40,12 @@ static void text_header(const struct recording *rec, struct buf *out)
 		buf_printf(&text, "%s %s=%s", i ? "," : "; labels", rec->labels[i].key, rec->labels[i].value);
 	text_wrapped(out, &text);
 	buf_free(&text);
-	text_sources(out, h);
+}
+
+static void text_header(const struct recording *rec, struct buf *out)
+{
+	text_begin(rec, out);
+	text_sources(out, rec->header);
 	format_left(out, "time (UTC)", CLOCK_COLUMNS);
 	format_right(out, "watts", WATTS_COLUMNS);
 	format_right(out, "joules", JOULES_COLUMNS);
@@ -196,4 +201,4 @@ static void text_sample(const struct recording *rec, const struct sw_report *r, 
 	buf_text(out, "\n");
 }
 
-const struct sink sink_text = { "text", text_header, text_sample, text_summary };
+const struct sink sink_text = { "text", text_header, text_sample, text_summary, &sink_compare_text };

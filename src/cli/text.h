@@ -53,6 +53,12 @@ void text_wrapped(struct buf *out, const struct buf *text);
 /* What stands behind the numbers, and why it is no better. */
 void text_sources(struct buf *out, const struct sw_header *h);
 
+/* Where and when a recording was made. */
+void text_begin(const struct recording *rec, struct buf *out);
+
+/* The command, and what it is about. */
+void text_title(struct buf *out, const struct recording *rec);
+
 /* Of the summary: the table that --by asks for, and the threads' with --threads. */
 void text_tables(struct buf *out, const struct recording *rec, const struct sw_summary *s);
 

@@ -41,11 +41,12 @@ static void add_seconds(struct buf *out, uint64_t ns, const char *what)
 	add_line(out, number, "s", "", what);
 }
 
-static void add_title(struct buf *out, const struct recording *rec)
+void text_title(struct buf *out, const struct recording *rec)
 {
 	struct buf words = { 0 };
 
-	buf_text(&words, rec->command ? "schedwatt run:" : "schedwatt monitor: ");
+	buf_printf(&words, "schedwatt %s:%s", rec->comparison ? "compare" : rec->command ? "run" : "monitor",
+		   rec->command ? "" : " ");
 	if (!rec->command)
 		target_words(&words, rec->header);
 	for (char *const *arg = rec->command; arg && *arg; arg++)
@@ -121,7 +122,7 @@ void text_summary(const struct recording *rec, const struct sw_summary *s, struc
 	bool run = rec->command;
 	char number[FORMAT_MAX], what[FORMAT_MAX];
 
-	add_title(out, rec);
+	text_title(out, rec);
 	if (h->energy_quality) {
 		snprintf(what, sizeof(what), "%s, policy %s", run ? "command" : "processes", h->policy);
 		add_energy(out, h, "J", e->proc_nj, s->proc_uncertainty_nj, what);
