@@ -75,6 +75,7 @@ static void add_report(struct comparison_backend *b, const struct sw_report *r, 
 	b->windows++;
 	b->oncpu_ns += r->proc_oncpu_ns;
 	b->reference_ns += reference->proc_oncpu_ns;
+	b->others_ns += reference->other_oncpu_ns;
 	add_known(&b->nj, r->energy.proc_nj);
 	add_known(&b->irq_ns, irq_ns);
 	add_known(&b->steal_ns, steal_ns);
@@ -155,10 +156,31 @@ static bool knows_own(const struct comparison *c, const struct comparison_backen
 	return c->own_ns != SW_ABSENT && b->windows == c->windows && b->header->cpus;
 }
 
+static uint64_t tolerance(const struct comparison *c, const struct comparison_backend *b)
+{
+	return c->tick_ns * running_cpus(c) + known(b->irq_ns) + known(b->steal_ns);
+}
+
+static int64_t difference(const struct comparison_backend *b)
+{
+	return (int64_t)(b->oncpu_ns - b->reference_ns);
+}
+
+/*
+ * Of those in a cgroup only what lived when it was looked at is known, which is less than all; all others on the machine
+ * are those in the cgroup where the two are equal, as in the root.
+ */
+static bool holds_all(const struct comparison *c, const struct comparison_backend *b)
+{
+	return has_strangers(b) && b->shared_ns != SW_ABSENT && b->others_ns <= INT64_MAX &&
+	       magnitude(difference(b) - b->shared_ns) > tolerance(c, b) &&
+	       magnitude(difference(b) - (int64_t)b->others_ns) <= tolerance(c, b);
+}
+
 static int64_t explained(const struct comparison *c, const struct comparison_backend *b)
 {
 	if (has_strangers(b))
-		return b->shared_ns;
+		return holds_all(c, b) ? (int64_t)b->others_ns : b->shared_ns;
 	if (!is(b, "cpu_percent"))
 		return 0;
 	if (!knows_own(c, b))
@@ -172,9 +194,9 @@ void comparison_judge(const struct comparison *c, size_t i, struct comparison_ve
 	bool compared = i && b->windows;
 
 	*v = (struct comparison_verdict){
-		.difference_ns = compared ? (int64_t)(b->oncpu_ns - b->reference_ns) : SW_ABSENT,
+		.difference_ns = compared ? difference(b) : SW_ABSENT,
 		.explained_ns = compared ? explained(c, b) : SW_ABSENT,
-		.tolerance_ns = c->tick_ns * running_cpus(c) + known(b->irq_ns) + known(b->steal_ns),
+		.tolerance_ns = tolerance(c, b),
 	};
 	v->known = compared && v->explained_ns != SW_ABSENT;
 	v->agrees = v->known && magnitude(v->difference_ns - v->explained_ns) <= v->tolerance_ns;
@@ -271,6 +293,10 @@ static void explain_strangers(const struct comparison *c, const struct compariso
 	}
 	buf_text(out, "which used ");
 	add_time(out, known(b->shared_ns));
+	if (holds_all(c, b)) {
+		buf_text(out, " while they were seen; with those that came and went, all others on this machine used ");
+		add_time(out, b->others_ns);
+	}
 	add_rest(c, b, v, true, out);
 }
 

@@ -22,6 +22,7 @@ struct comparison_backend {
 	/* In those windows: */
 	uint64_t oncpu_ns;     /* the target's, as it says */
 	uint64_t reference_ns; /* as the reference says */
+	uint64_t others_ns;    /* everything else on the machine, as the reference says */
 	int64_t nj;            /* the target's; SW_ABSENT: no window had energy */
 	int64_t irq_ns;        /* of the host, from whichever back end tells; SW_ABSENT: none did */
 	int64_t steal_ns;
