@@ -440,6 +440,57 @@ static void test_baseline_count(void **state)
 	refuse(COMMAND_MONITOR, many, ARGS("--baseline", many));
 }
 
+/* A target or a command, and none of the options that ask for rows, or for one back end. */
+static void test_compare(void **state)
+{
+	struct sw_options lib;
+	struct result r;
+
+	(void)state;
+	parse(&r, COMMAND_COMPARE, ARGS("-p", "7", "-d", "2", "--scope", "process", "-f", "jsonl"));
+	assert_int_equal(r.err, 0);
+	assert_true(r.o.compare && r.o.no_cmdline);
+	assert_null(r.o.command);
+	assert_int_equal(r.o.target.pids[0], 7);
+	assert_true(r.o.duration_ns == 2000000000);
+	options_to_library(&r.o, &lib);
+	assert_int_equal(lib.by, 0); /* or back ends that cannot tell them would be refused */
+	assert_string_equal(lib.backend, "auto");
+	options_free(&r.o);
+	parse(&r, COMMAND_COMPARE, ARGS("--cgroup", "/a"));
+	assert_int_equal(r.err, 0);
+	options_free(&r.o);
+	parse(&r, COMMAND_COMPARE, ARGS("-i", "50", "ls", "-p", "7"));
+	assert_int_equal(r.err, 0);
+	assert_string_equal(r.o.command[0], "ls");
+	assert_int_equal(r.o.target.n_pids, 0);
+	options_free(&r.o);
+	parse(&r, COMMAND_MONITOR, ARGS("-p", "7"));
+	assert_int_equal(r.err, 0);
+	assert_false(r.o.compare || r.o.no_cmdline);
+	options_free(&r.o);
+
+	refuse_with(COMMAND_COMPARE,
+		    "schedwatt: compare needs a target; write schedwatt compare -p PID, or schedwatt compare -- COMMAND "
+		    "[ARGUMENT...]\n",
+		    (const char *const[]){ NULL });
+	refuse_with(COMMAND_COMPARE, "schedwatt: compare takes what runs already or a command, not both; leave out 'ls' or the "
+				     "target\n",
+		    ARGS("-p", "7", "--", "ls"));
+	refuse_with(COMMAND_COMPARE, "schedwatt: compare takes what runs already or a command, not both; leave out 'ls' or the "
+				     "target\n",
+		    ARGS("--cgroup", "/a", "ls"));
+	refuse_with(COMMAND_COMPARE, "schedwatt: --duration is for what runs already; a comparison of the command 'ls' ends "
+				     "when that does\n",
+		    ARGS("-d", "2", "--", "ls"));
+	refuse_with(COMMAND_COMPARE, "schedwatt: --pid and --cgroup '/a' exclude each other; give one of them\n",
+		    ARGS("-p", "1", "--cgroup", "/a"));
+	refuse(COMMAND_COMPARE, "--by", ARGS("-p", "7", "--by", "thread"));
+	refuse(COMMAND_COMPARE, "--threads", ARGS("-p", "7", "--threads"));
+	refuse(COMMAND_COMPARE, "--attribution-mode", ARGS("-p", "7", "--attribution-mode", "auto"));
+	refuse(COMMAND_COMPARE, "--scope", ARGS("--scope", "tree", "ls"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_groupings),      cmocka_unit_test(test_refused_targets),
 		cmocka_unit_test(test_run_has_no_target), cmocka_unit_test(test_pid_count),
 		cmocka_unit_test(test_calibrate),      cmocka_unit_test(test_refused_calibrate),
+		cmocka_unit_test(test_compare),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
