@@ -3,7 +3,8 @@
 #
 # Usage: compare.py FILE [CHECK…]
 # The records of a comparison: whole, and with sums that are exact. CHECKs: reference=NAME, backends=A,B…, refused=A,B…,
-# end=WORD; nth (cpu_percent shows an Nth of the one process's time on N CPUs), cgroup (its own cpu.stat agrees).
+# end=WORD; nth (cpu_percent shows an Nth of the one process's time on N CPUs), nth-of-cgroup (likewise of its cgroup's),
+# cgroup (its own cpu.stat agrees).
 import decimal
 import json
 import sys
@@ -85,6 +86,10 @@ for word in sys.argv[2:]:
         check(own > 0 and off <= own // 50 + 2 * summary["tick_ns"], f"{percent} ns is no Nth of {own} ns")
         check(f"1/{header['cpus']} of the " in told["cpu_percent"]["explanation"], told["cpu_percent"]["explanation"])
         check(reference["oncpu_ns"] == own, "the burner has children")
+    elif key == "nth-of-cgroup":
+        percent, whole = told["cpu_percent"]["oncpu_ns"], told["cgroup_v2"]["oncpu_ns"]
+        off = abs(percent * header["cpus"] - whole)
+        check(off <= whole // 50 + 2 * summary["tick_ns"], f"{percent} ns is no Nth of the cgroup's {whole} ns")
     elif key == "cgroup":
         b = told["cgroup_v2"]
         check(b["shared_with"] is None or b["shared_with"] == 0, "others are in it")
