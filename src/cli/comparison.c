@@ -322,10 +322,10 @@ static void explain_percent(const struct comparison *c, const struct comparison_
 static void explain_ends(const struct comparison_backend *b, struct buf *out)
 {
 	if (b->exits) {
-		buf_printf(out, "; %llu task%s ended between two reads, and the last ", (unsigned long long)b->exits,
+		buf_printf(out, "; %llu task%s ended between two reads, with ", (unsigned long long)b->exits,
 			   b->exits == 1 ? "" : "s");
 		add_time(out, b->exits_ns);
-		buf_printf(out, " of %s only the end told", b->exits == 1 ? "it" : "them");
+		buf_printf(out, " of which only %s told", b->exits == 1 ? "its end" : "their ends");
 	}
 	if (b->unseen)
 		buf_printf(out, "; in %llu window%s the end of tasks went untold", (unsigned long long)b->unseen,

@@ -143,7 +143,7 @@ static void sums_are_of_the_same_windows(void **state)
 	c.backends[2].failure = strdup("the file is gone");
 	judged(&c, 2, -20000000, 0, true, true);
 	explains(&c, 2, "agrees within the tolerance of 20.0 ms (1 tick on each of 2 CPUs, 0.000 ms in interrupts); 4 tasks "
-			"ended between two reads, and the last 0.000 ms of them only the end told; in 1 window the end of "
+			"ended between two reads, with 0.000 ms of which only their ends told; in 1 window the end of "
 			"tasks went untold; it failed after 2 of 4 windows, over which this is: the file is gone");
 	explains(&c, 0, "the reference; it lost 0.000 ms of this machine's time");
 	judged(&c, 0, SW_ABSENT, SW_ABSENT, false, false);
@@ -303,15 +303,15 @@ static void tasks_that_ended(void **state)
 	p.other.exits = 12;
 	p.other.exits_ns = 52 * MS;
 	comparison_add(&p.c);
-	explains(&p.c, 1, "agrees within " WITHIN "; 12 tasks ended between two reads, and the last 52.0 ms of them only the "
-			  "end told");
+	explains(&p.c, 1, "agrees within " WITHIN "; 12 tasks ended between two reads, with 52.0 ms of which only their ends "
+			  "told");
 	comparison_free(&p.c);
 	pair(&p, PROC, 1000 * MS, 900 * MS);
 	p.other.exits = 1;
 	p.other.exits_ns = 52000;
 	comparison_add(&p.c);
 	explains(&p.c, 1, "leaves 100.0 ms of the difference unexplained, beyond " WITHIN "; 1 task ended between two reads, "
-			  "and the last 0.052 ms of it only the end told");
+			  "with 0.052 ms of which only its end told");
 	comparison_free(&p.c);
 }
 
