@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: `schedwatt compare`, which is a recording as `run` and `monitor` make them, by several back ends. Must not know:
- * how they are compared. Relies on: the session doing that for options of `compare`.
+ * Owns: `schedwatt compare`, which is a recording as `run` and `monitor` make them, by several back ends. Must not
+ * know: how they are compared. Relies on: the session doing that for options of `compare`.
  */
 #include "commands.h"
 #include "options.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the arithmetic of `schedwatt compare` and the sentence on each difference. Must not know: where the numbers come
- * from, or how a table of them looks.
+ * Owns: the arithmetic of `schedwatt compare` and the sentence on each difference. Must not know: where the numbers
+ * come from, or how a table of them looks.
  * Relies on: what each back end counts. Kernels that account interrupts and stolen time apart leave them out of tasks'
  * clocks, which sched_switch cannot; those clocks move by ticks; a cgroup's clock has all that is in it; cpu_percent is
  * one process's clock ÷ CPUs.
@@ -167,8 +167,8 @@ static int64_t difference(const struct comparison_backend *b)
 }
 
 /*
- * Of those in a cgroup only what lived when it was looked at is known, which is less than all; all others on the machine
- * are those in the cgroup where the two are equal, as in the root.
+ * Of those in a cgroup only what lived when it was looked at is known, which is less than all; all others on the
+ * machine are those in the cgroup where the two are equal, as in the root.
  */
 static bool holds_all(const struct comparison *c, const struct comparison_backend *b)
 {

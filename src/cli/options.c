@@ -278,8 +278,8 @@ static int check_compare(const struct options *o)
 		return -EINVAL;
 	}
 	if (o->duration_ns && o->command) {
-		message_error("--duration is for what runs already; a comparison of the command '%s' ends when that does",
-			      o->command[0]);
+		message_error("--duration is for what runs already; a comparison of the command '%s' ends when that "
+			      "does", o->command[0]);
 		return -EINVAL;
 	}
 	return 0;
@@ -377,17 +377,18 @@ static const char calibrate_doc[] =
 
 static const char compare_doc[] =
 	"Account one target by every source of CPU time that opens here, over the same windows, and show side by side "
-	"what each says, how far it is from ebpf, and how much of that its causes make up: others in a cgroup, tasks that "
-	"ended between two reads, ticks, interrupts, stolen time, division by the number of CPUs. What is beyond them is "
-	"UNEXPLAINED."
+	"what each says, how far it is from ebpf, and how much of that its causes make up: others in a cgroup, tasks "
+	"that ended between two reads, ticks, interrupts, stolen time, division by the number of CPUs. What is beyond "
+	"them is UNEXPLAINED."
 	"\vExamples:\n"
 	"  schedwatt compare -p 4242 -d 10\n"
 	"  schedwatt compare --cgroup /sys/fs/cgroup/system.slice -d 60\n"
 	"  schedwatt compare -- make -j8\n"
 	"  schedwatt compare -p 4242 -d 10 -f jsonl -o comparison.jsonl\n"
 	"\n"
-	"The table of a command goes to stderr, as run's summary does; then the exit status is the command's, or 125 for a "
-	"failure before it started. Otherwise: 0 done, 1 failed, 2 usage. No second back end to compare with is a failure.";
+	"The table of a command goes to stderr, as run's summary does; then the exit status is the command's, or 125 for "
+	"a failure before it started. Otherwise: 0 done, 1 failed, 2 usage. No second back end to compare with is a "
+	"failure.";
 
 /* Which tables of options a command has, beside its own; the last is empty. */
 static void choose_tables(enum command command, struct argp tables[4], struct argp_child children[5])

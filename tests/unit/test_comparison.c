@@ -444,7 +444,8 @@ static void as_text(void **state)
 }
 
 #define QUALITY "\"energy_source\":\"powercap\",\"energy_quality\":\"measured\",\"attribution_policy\":\"busy\","
-#define NOTHING "\"other_oncpu_ns\":0,\"idle_ns\":0,\"lost_ns\":0,\"offline_ns\":0,\"shared_with\":null,\"shared_ns\":null,\"exits\":0,\"exits_ns\":0,"
+#define NOTHING "\"other_oncpu_ns\":0,\"idle_ns\":0,\"lost_ns\":0,\"offline_ns\":0," \
+	"\"shared_with\":null,\"shared_ns\":null,\"exits\":0,\"exits_ns\":0,"
 
 static void as_records(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Back ends beside a monitor's own, all of them made up: the same windows for all, each with its own account of time and
- * so of energy; one that fails is out, and the others go on. The choice of back ends is this file's, in place of
+ * Back ends beside a monitor's own, all of them made up: the same windows for all, each with its own account of time
+ * and so of energy; one that fails is out, and the others go on. The choice of back ends is this file's, in place of
  * src/cpu/select.c.
  */
 #include <errno.h>
