@@ -171,6 +171,7 @@ struct sw_header {
 	const char *cgroup; /* path of the target from the root of cgroup v2 that the caller sees, or NULL */
 	const char *backend;         /* its name, as of sw_options.backend */
 	const char *backend_quality; /* "exact" or "coarse" */
+	const char *backend_note;    /* what to know of its numbers, in a sentence, or NULL */
 	const char *hook;            /* how ebpf is attached: "tp_btf", "raw_tp", "tracepoint"; else NULL */
 	const char *own_cgroup;      /* absolute path of the cgroup that was made for the target, or NULL */
 	const char *energy_source;   /* "powercap", "perf", "msr", "model" or "none" */

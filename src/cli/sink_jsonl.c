@@ -110,6 +110,7 @@ static void jsonl_header(const struct recording *rec, struct buf *out)
 	add_target(&err, record, h);
 	record_uint(&err, record, "interval_ms", h->interval_ms);
 	add_quality(&err, record, h);
+	record_text(&err, record, "backend_note", h->backend_note);
 	record_text(&err, record, "hook", h->hook);
 	if (h->own_cgroup)
 		record_text(&err, record, "own_cgroup", h->own_cgroup);

@@ -81,6 +81,11 @@ void text_sources(struct buf *out, const struct sw_header *h)
 		buf_printf(&text, " (%s)", h->energy_quality);
 	buf_printf(&text, "; policy %s", h->policy);
 	text_wrapped(out, &text);
+	if (h->backend_note) {
+		buf_clear(&text);
+		buf_printf(&text, "%s: %s", h->backend, h->backend_note);
+		text_wrapped(out, &text);
+	}
 	for (size_t i = 0; i < h->n_backend_refusals; i++) {
 		buf_clear(&text);
 		buf_printf(&text, "no %s: %s", h->backend_refusals[i].name, h->backend_refusals[i].reason);

@@ -202,7 +202,7 @@ static int percent_open(const struct sw_cpu_config *config, struct sw_error *err
 	if (!b)
 		return sw_fail(error, -ENOMEM, "out of memory");
 	b->procfs_fd = -1;
-	b->usage.recursion_misses = b->usage.shared_with = INT64_MIN;
+	b->usage.recursion_misses = b->usage.shared_with = b->usage.shared_ns = INT64_MIN;
 	err = open_parts(b, config, error);
 	if (err) {
 		percent_close(&b->backend);
@@ -243,6 +243,8 @@ static int percent_read(struct sw_cpu_backend *backend, struct sw_error *error, 
 	b->begun = true;
 	sw_host_add(b->host, b->t_ns, b->watched_ns);
 	b->usage.t_ns = b->t_ns;
+	b->usage.irq_ns = (int64_t)b->host->irq_ns;
+	b->usage.steal_ns = (int64_t)b->host->steal_ns;
 	b->usage.busy_raised = b->host->busy_raised;
 	b->usage.ended = b->over;
 	b->announced = false;

@@ -205,7 +205,7 @@ static int proc_open(const struct sw_cpu_config *config, struct sw_error *error,
 	b->procfs_fd = -1;
 	b->tree = config->n_pids > 0;
 	b->follows = !config->process_scope;
-	b->usage.recursion_misses = b->usage.shared_with = INT64_MIN;
+	b->usage.recursion_misses = b->usage.shared_with = b->usage.shared_ns = INT64_MIN;
 	err = open_parts(b, config, error);
 	if (err) {
 		proc_close(&b->backend);
@@ -301,6 +301,8 @@ static int proc_read(struct sw_cpu_backend *backend, struct sw_error *error, con
 	if (err)
 		return sw_fail(error, err, "out of memory for the tasks of a window");
 	b->usage.t_ns = b->last_t_ns = b->t_ns;
+	b->usage.irq_ns = (int64_t)b->host->irq_ns;
+	b->usage.steal_ns = (int64_t)b->host->steal_ns;
 	b->usage.busy_raised = b->host->busy_raised;
 	b->usage.ended = has_ended(b);
 	b->announced = false;

@@ -176,7 +176,7 @@ static const char golden_header[] =
 	"\"kernel\":\"6.1.0\",\"cpu_model\":null,\"cpus\":4,\"packages\":2,\"domains\":2,"
 	"\"target\":{\"kind\":\"pids\",\"pids\":[4242],\"scope\":\"tree\"},\"interval_ms\":200,"
 	"\"attribution_backend\":\"ebpf\",\"attribution_quality\":\"exact\","
-	"\"energy_source\":\"powercap\",\"energy_quality\":\"measured\",\"hook\":\"tp_btf\",\"slots\":16384,"
+	"\"energy_source\":\"powercap\",\"energy_quality\":\"measured\",\"backend_note\":null,\"hook\":\"tp_btf\",\"slots\":16384,"
 	"\"backend_refusals\":[],\"energy_refusals\":[],\"zones\":["
 	"{\"name\":\"package-0\",\"package\":0,\"parent\":null,\"domains\":[0,1],"
 	"\"range_uj\":262143328850,\"counted\":true,\"one_core\":false,"
