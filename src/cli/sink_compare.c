@@ -243,8 +243,10 @@ static void add_reasons(struct buf *out, const struct comparison *c)
 static void text_compared(const struct recording *rec, const struct sw_summary *s, struct buf *out)
 {
 	const struct comparison *c = rec->comparison;
+	struct sw_header h = *rec->header;
 	char text[FORMAT_MAX];
 
+	h.n_backend_refusals = 0; /* all that did not open are among the reasons */
 	text_title(out, rec);
 	buf_text(out, " ");
 	format_left(out, "back end", NAME_COLUMNS);
@@ -261,7 +263,7 @@ static void text_compared(const struct recording *rec, const struct sw_summary *
 	format_fixed(text, s->duration_ns, 9, 3);
 	buf_printf(out, "\n %s s in %llu window%s, the same for all\n", text, (unsigned long long)s->samples,
 		   s->samples == 1 ? "" : "s");
-	text_sources(out, rec->header);
+	text_sources(out, &h);
 	buf_text(out, "\n");
 }
 
