@@ -9,9 +9,11 @@ set -u
 
 # --- which checks run, by configuration (see tests/vm/run)
 checks_sockets='sums_tp_btf sums_raw_tp sums_tracepoint children tree cgroup idle one_busy two_busy run wrap packages
-	offline perf zones_fail reload package_off marginal unreadable no_btf capabilities memlock'
-checks_siblings='siblings possible stock'
-checks_arm='sums_tp_btf sums_raw_tp sums_tracepoint children tree cgroup run_model offline no_btf capabilities memlock'
+	offline perf zones_fail reload package_off marginal unreadable no_btf no_rights
+	backends capabilities memlock'
+checks_siblings='siblings possible stock no_btf'
+checks_arm='sums_tp_btf sums_raw_tp sums_tracepoint children tree cgroup run_model offline no_btf
+	no_rights backends capabilities memlock'
 
 export PATH=/bin HOME=/tmp
 C=/sys/devices/system/cpu
@@ -157,19 +159,50 @@ check_possible() {
 
 # --- rights, and what a kernel lacks
 
+# Who names BPF gets no other. Who does not gets the command's own cgroup, which is gone when the command is; and where
+# there are several packages, between which version 2 does not tell, what /proc tells.
+without_btf() {
+	refused 1 'no BTF' schedwatt monitor -d 0.2 --attribution-mode ebpf --energy model || return 1
+	sw run -i 100 --energy model -- vmtool spin 0.5 0 || return 1
+	grep -q 'no BTF' err || fail 'it does not say why not BPF' || return 1
+	backend=cgroup_v2
+	vmcheck field r header packages 1 >/dev/null || backend=proc
+	vmcheck field r header attribution_backend $backend && vmcheck agree r 400 $backend || return 1
+	[ -z "$(find /sys/fs/cgroup -name 'schedwatt-*')" ] || fail 'its cgroup is still there'
+}
 check_no_btf() {
 	: >empty
 	mount -o bind empty /sys/kernel/btf/vmlinux || return 1
-	refused 1 'no BTF' schedwatt monitor -d 0.2
+	without_btf
 	status=$?
 	umount /sys/kernel/btf/vmlinux
+	return $status
+}
+
+# Nobody, who may not even make a cgroup: each thread as /proc tells of it.
+check_no_rights() {
+	be_user ,
+	sw run -i 100 --energy model -- vmtool spin 0.5 0 && vmcheck field r header attribution_backend proc &&
+		vmcheck field r header attribution_quality coarse && vmcheck agree r 400 proc || return 1
+	grep -q CAP_BPF err || fail 'it does not say why not BPF'
+}
+
+# All over the same windows: version 2 as it is mounted, version 1 for cpuacct alone.
+check_backends() {
+	mkdir -p cpuacct
+	mount -t cgroup -o cpuacct cpuacct cpuacct || { echo 'this kernel has no cpuacct'; return 77; }
+	rm -f r
+	timeout -s KILL 60 schedwatt compare -i 200 --energy model -f jsonl -o r -- vmtool spin 2 1 2>err || { cat err; return 1; }
+	vmcheck agree r 1800 ebpf cgroup_v2 cgroup_v1 proc
+	status=$?
+	umount cpuacct
 	return $status
 }
 
 check_capabilities() {
 	be_user 38,39
 	sw monitor -i 100 -d 0.5 --energy model && vmcheck sums r 2 || return 1
-	refused 1 CAP_BPF vmtool as-user 2 schedwatt monitor -d 0.2 --energy model
+	refused 1 CAP_BPF vmtool as-user 2 schedwatt monitor -d 0.2 --energy model --attribution-mode ebpf
 }
 
 # Where maps are charged to it (before 5.11), a small limit that may not be raised has to do.

@@ -17,6 +17,8 @@
  *   vmcheck process RECORDS PID alive|exited MS it is in the summary, with MS of CPU time or more
  *   vmcheck pinned RECORDS PID DOMAIN           it ran in that domain only, and has its share of its joules
  *   vmcheck offline RECORDS                     some CPU was off for a while
+ *   vmcheck agree RECORDS MS BACKEND…           what each says of the target lies within 3 % of the first, or of what it
+ *                                               may be off by its own word, and is MS of CPU time or more
  *   vmcheck field RECORDS header|sample|summary KEY VALUE
  */
 #include <inttypes.h>
@@ -545,6 +547,44 @@ static void field(const struct records *r, const char *kind, const char *key, co
 	wrong("no %s", kind);
 }
 
+/* Of a comparison each back end's; of another recording the only one's. */
+static struct json_object *said_by(const struct records *r, const char *backend)
+{
+	struct json_object *last = r->line[r->n - 1], *list;
+
+	if (!strcmp(text(last, "type"), "summary"))
+		return strcmp(text(last, "attribution_backend"), backend) ? NULL : last;
+	list = get(last, "backends");
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		if (!strcmp(text(item(list, i), "backend"), backend))
+			return item(list, i);
+	return NULL;
+}
+
+static void agree(const struct records *r, int64_t least_ms, char **backends)
+{
+	int64_t first = 0;
+
+	for (char **b = backends; *b; b++) {
+		struct json_object *o = said_by(r, *b), *oncpu, *tolerance = NULL;
+		int64_t had, off;
+
+		if (!o)
+			wrong("nothing of %s: %.900s", *b, json_object_to_json_string(r->line[r->n - 1]));
+		if (!json_object_object_get_ex(o, "oncpu_ns", &oncpu))
+			oncpu = get(o, "proc_oncpu_ns");
+		had = json_object_get_int64(oncpu);
+		first = first ? first : had;
+		off = had > first ? had - first : first - had;
+		json_object_object_get_ex(o, "tolerance_ns", &tolerance);
+		printf("%s: %.3f s\n", *b, had / 1e9);
+		if (had < least_ms * 1000000)
+			wrong("that is less than %" PRId64 " ms", least_ms);
+		if (off * 1000 > first * TOLERANCE_PERMILLE && off > json_object_get_int64(tolerance))
+			wrong("that is not what %s says: %s", *backends, json_object_to_json_string(o));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -579,6 +619,8 @@ int main(int argc, char **argv)
 		pinned(&r, strtol(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
 	else if (!strcmp(what, "offline") && argc == 3)
 		exit(ns(summary(&r), "offline_ns") > 0 ? 0 : (puts("offline_ns is 0"), 1));
+	else if (!strcmp(what, "agree") && argc > 4)
+		agree(&r, strtol(argv[3], NULL, 10), argv + 4);
 	else if (!strcmp(what, "field") && argc == 6)
 		field(&r, argv[3], argv[4], argv[5]);
 	else
