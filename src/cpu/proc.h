@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The proc back end as its own files see it: proc.c opens it and owns the order of a read; proc_tree.c finds members,
- * proc_read.c reads their time, proc_records.c keeps the kernel's records of ended ones, proc_exits.c reckons the time of
- * those that ended unseen, proc_rows.c tells it all.
+ * The proc back end as its own files see it: proc.c opens it and owns the order of a read; proc_tree.c knows the members,
+ * proc_look.c finds new ones, proc_read.c reads their time, proc_records.c keeps the kernel's records of ended ones,
+ * proc_exits.c reckons the time of those that ended unseen, proc_rows.c tells it all.
  *
  *   /proc/stat ─► records of ended tasks ─► known processes: clock, threads, gone? ─► new members (read likewise)
  *             ─► records that came meanwhile ─► the unseen ─► rows, as far as CPUs × window have room ─► host
@@ -83,6 +83,12 @@ struct sw_proc_process {
 	struct sw_proc_process *heirs, *next_heir;
 };
 
+/* How far the host had come when members were looked for. */
+struct sw_proc_look {
+	int32_t pid; /* the one given last, or 0 */
+	uint64_t forks;
+};
+
 struct sw_proc_record {
 	struct sw_taskstats_record r;
 	unsigned age; /* reads since it came */
@@ -118,6 +124,7 @@ struct sw_proc {
 	struct sw_cpu_row *rows;
 	size_t rows_capacity;
 	uint64_t *watched_ns, *room_ns; /* by domain */
+	struct sw_proc_look look[2]; /* the last, and the one before, where there are many threads */
 	uint64_t forks;        /* the host's, when all of /proc was looked through last */
 	int64_t unseen, last_unseen; /* forks less the tasks that were found, since the first boundary */
 	bool some_unseen;      /* on the host since the last read, or it does not count forks */
@@ -155,6 +162,8 @@ int sw_proc_meet(struct sw_proc *b, int32_t pid, struct sw_proc_process **ret);
 
 /* What a stat line tells of a thread. */
 void sw_proc_describe(struct sw_proc *b, struct sw_proc_thread *t, const struct sw_proc_stat *s);
+
+/* --- proc_look.c */
 
 /* Find members that are new, and read them; likewise a process's threads. 0 or -ENOMEM. */
 int sw_proc_look(struct sw_proc *b);

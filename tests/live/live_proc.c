@@ -287,6 +287,77 @@ static void threads_without_records(void **state)
 	threads(false);
 }
 
+enum { MANY = 200, FORKED = 40 };
+
+struct forking {
+	volatile uint32_t go, done;
+	int32_t pid[FORKED];
+};
+
+static void *little_by_little(void *unused)
+{
+	(void)unused;
+	for (;;)
+		nap(3 * NS_PER_MS);
+	return NULL;
+}
+
+/* One of many threads, all of which run now and then. */
+static void fork_from_thread(void *arg)
+{
+	struct forking *f = arg;
+	pthread_t thread;
+
+	for (int i = 0; i < MANY; i++)
+		if (pthread_create(&thread, NULL, little_by_little, NULL))
+			_exit(1);
+	await(&f->go);
+	for (int i = 0; i < FORKED; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			nap(300 * NS_PER_MS);
+			burn(3 * NS_PER_MS);
+			_exit(0);
+		}
+		f->pid[i] = pid;
+		nap(10 * NS_PER_MS);
+	}
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	f->done = 1;
+	for (;;)
+		pause();
+}
+
+/* Each child is seen, though its parent's threads are too many to be asked one by one. */
+static void many_threads_fork(void **state)
+{
+	struct forking *f = shared(sizeof(*f));
+	pid_t pid = start(fork_from_thread, f);
+	unsigned found = 0, wrong = 0;
+	struct record *r;
+
+	(void)state;
+	nap(100 * NS_PER_MS);
+	r = open_proc(&pid, false);
+	record_begin(r);
+	f->go = 1;
+	while (!f->done)
+		record_window(r, 50 * NS_PER_MS);
+	record_window(r, 50 * NS_PER_MS);
+	for (int i = 0; i < FORKED; i++) {
+		const struct identity *k = record_find(r, f->pid[i]);
+
+		found += k != NULL;
+		wrong += k && (k->ppid != pid || !k->died || k->oncpu_ns < 2 * NS_PER_MS);
+	}
+	print_message("# %u of %d children, %u wrong; %u tasks\n", found, FORKED, wrong, HASH_COUNT(r->identities));
+	assert_int_equal(found, FORKED);
+	assert_int_equal(wrong, 0);
+	record_assert_exact(r);
+}
+
 /* All tasks there are, of two domains, while some come and go. */
 static void whole_host(void **state)
 {
@@ -323,6 +394,7 @@ int main(int argc, char **argv)
 		live_test(storm_without_records),
 		live_test(threads_with_records),
 		live_test(threads_without_records),
+		live_test(many_threads_fork),
 		live_test(whole_host),
 	};
 
