@@ -23,6 +23,7 @@
 enum {
 	SW_PROC_KEYS = 262144,
 	SW_PROC_NO_KEY = 0xffffffff,
+	SW_PROC_ANYWHERE = 0xffff, /* no domain */
 };
 
 struct sw_proc_process;

@@ -173,6 +173,7 @@ static struct sw_proc_process *add_unseen(struct sw_proc *b, const struct sw_tas
 	if (!p)
 		return NULL;
 	p->parent = p->leader.task.ppid = p->leader.task.here.ppid = r->ppid;
+	p->leader.domain = SW_PROC_ANYWHERE;
 	p->unseen = p->newly_gone = p->ended = p->pending = p->leader.gone = true;
 	p->leader.task.process_ended = true;
 	describe_unseen_leader(p, r);

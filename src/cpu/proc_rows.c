@@ -103,36 +103,25 @@ static int add_row(struct sw_proc *b, struct sw_proc_thread *t, bool first, bool
 	return 0;
 }
 
-/*
- * What it had since it was told last, as far as it fits. It may have run in more than the one domain where it was seen:
- * where that has no room for it, another has.
- */
-static uint64_t place(struct sw_proc *b, struct sw_proc_thread *t, uint64_t window_ns)
+static uint16_t roomiest(const struct sw_proc *b)
 {
-	uint64_t ns = t->value_ns - t->told_ns;
+	unsigned best = 0;
 
-	if (!t->clump)
-		ns = lower(ns, window_ns);
-	for (unsigned d = 0; d < b->n_domains && ns > b->room_ns[t->domain]; d++)
-		if (b->room_ns[d] > b->room_ns[t->domain])
-			t->domain = (uint16_t)d;
-	return lower(ns, b->room_ns[t->domain]);
+	for (unsigned d = 1; d < b->n_domains; d++)
+		if (b->room_ns[d] > b->room_ns[best])
+			best = d;
+	return (uint16_t)best;
 }
 
-/* `others`: threads of the process are yet to be told of, whatever becomes of the leader. */
-static int emit_thread(struct sw_proc *b, struct sw_proc_thread *t, uint64_t window_ns, bool others)
+/* A row with so much more in the domain where the thread is now; the end of the one before, if that was elsewhere. */
+static int tell(struct sw_proc *b, struct sw_proc_thread *t, uint64_t ns, bool over)
 {
-	uint64_t ns = place(b, t, window_ns);
-	bool all = t->value_ns == t->told_ns + ns, over = t->gone && all && !others, first;
+	bool first;
 	int err = 0;
 
-	t->clump &= !all;
-	if (!ns && !over)
-		return 0;
 	if (t->key != SW_PROC_NO_KEY && t->key_domain != t->domain)
 		err = add_row(b, t, false, true, false);
 	first = t->key == SW_PROC_NO_KEY;
-	t->over = over;
 	if (!err && first && !take_key(b, t)) {
 		/* more tasks than keys: their time is with the others' of the host */
 		b->usage.members_lost++;
@@ -143,6 +132,32 @@ static int emit_thread(struct sw_proc *b, struct sw_proc_thread *t, uint64_t win
 	b->watched_ns[t->domain] += ns;
 	t->told_ns += ns;
 	return err ? err : add_row(b, t, first, over, over);
+}
+
+/*
+ * What it had since it was told last, as far as it fits: where it was seen, and then where there is room, for it may have
+ * run in more than that domain. `others`: threads of the process are yet to be told of, whatever becomes of the leader.
+ */
+static int emit_thread(struct sw_proc *b, struct sw_proc_thread *t, uint64_t window_ns, bool others)
+{
+	uint64_t ns = t->value_ns - t->told_ns, part_ns;
+	int err = 0;
+
+	if (!t->clump)
+		ns = lower(ns, window_ns);
+	if (t->domain == SW_PROC_ANYWHERE)
+		t->domain = roomiest(b);
+	for (unsigned i = 0; i < b->n_domains && !err && (ns || !i); i++) {
+		if (i)
+			t->domain = roomiest(b);
+		part_ns = lower(ns, b->room_ns[t->domain]);
+		ns -= part_ns;
+		t->over = t->gone && t->value_ns == t->told_ns + part_ns && !others;
+		if (part_ns || t->over)
+			err = tell(b, t, part_ns, t->over);
+	}
+	t->clump &= t->value_ns != t->told_ns;
+	return err;
 }
 
 static int emit_process(struct sw_proc *b, struct sw_proc_process *p, uint64_t window_ns)
@@ -162,29 +177,37 @@ static int emit_process(struct sw_proc *b, struct sw_proc_process *p, uint64_t w
 	if (!err && !p->leader.over)
 		err = emit_thread(b, &p->leader, window_ns, p->threads || !p->ended);
 	p->pending = !all || p->leader.value_ns != p->leader.told_ns || (p->ended && !p->leader.over);
-	p->fresh = false;
+	return err;
+}
+
+/* Those that were seen, or those that were not. */
+static int emit_table(struct sw_proc *b, struct sw_proc_process *table, bool unseen)
+{
+	uint64_t window_ns = b->t_ns - b->last_t_ns;
+	int err = 0;
+
+	for (struct sw_proc_process *p = table; p && !err; p = p->hh.next) {
+		if (p->pending && p->unseen == unseen)
+			err = emit_process(b, p, window_ns);
+		p->fresh = false;
+	}
 	return err;
 }
 
 int sw_proc_emit(struct sw_proc *b)
 {
-	uint64_t window_ns = b->t_ns - b->last_t_ns;
-	struct sw_proc_process *p;
-	int err = 0;
+	int err;
 
 	b->usage.n_rows = 0;
 	for (unsigned d = 0; d < b->n_domains; d++) {
 		b->room_ns[d] = sw_host_room_ns(b->host, d, b->t_ns);
 		b->watched_ns[d] = 0;
 	}
-	for (p = b->gone; p && !err; p = p->hh.next)
-		if (p->pending)
-			err = emit_process(b, p, window_ns);
-	for (p = b->living; p && !err; p = p->hh.next)
-		if (p->pending)
-			err = emit_process(b, p, window_ns);
-		else
-			p->fresh = false;
+	err = emit_table(b, b->gone, false);
+	if (!err)
+		err = emit_table(b, b->living, false);
+	if (!err) /* nobody knows where they ran: where there is room */
+		err = emit_table(b, b->gone, true);
 	if (!err)
 		sw_host_add(b->host, b->t_ns, b->watched_ns);
 	b->usage.rows = b->rows;
