@@ -254,15 +254,14 @@ static void threads(bool records)
 	struct crowd *c = shared(sizeof(*c));
 	pid_t pid = start(lead, c);
 	struct record *r = open_proc(&pid, records);
-	unsigned n = 0;
+	unsigned n;
 
 	record_begin(r);
 	c->go = 1;
 	while (!c->done)
 		record_window(r, 50 * NS_PER_MS);
 	record_windows(r, 2, 20 * NS_PER_MS);
-	for (const struct identity *i = r->identities; i; i = i->hh.next)
-		n += i->oncpu_ns > 0;
+	n = HASH_COUNT(r->identities);
 	print_message("# %u threads with a row\n", n);
 	within("a process", record_process_ns(r, pid), c->own_ns, 10, 5);
 	record_assert_exact(r);
