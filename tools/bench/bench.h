@@ -50,6 +50,7 @@ void fig_window(struct bench *b);
 void fig_sum(struct bench *b);
 void fig_monitor(struct bench *b);
 void fig_proc(struct bench *b);
+void fig_cgroup(struct bench *b);
 void fig_start(struct bench *b);
 void fig_memory(struct bench *b);
 void fig_peers(struct bench *b);
