@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Owns: `schedwatt calibrate`: how long is measured, and that nothing is written unless all went well. Must not know:
- * what idle is, or what the file looks like. Relies on: signalfd(2); access(2), which tells before ten seconds have
+ * what idle is, or what the file looks like. Relies on: access(2), which tells before ten seconds have
  * gone by what open(2) would refuse after them.
  */
 #include "commands.h"
@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -186,16 +185,9 @@ int cmd_calibrate(int argc, char **argv)
 	s.options = &o;
 	if (check_output(o.output))
 		goto out;
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
-		signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signal_fd < 0) {
-		message_error("cannot wait for signals: %s", strerror(errno));
+	signal_fd = session_signals(&set);
+	if (signal_fd < 0)
 		goto out;
-	}
 	status = calibrate(&s, &set, signal_fd);
 out:
 	if (signal_fd >= 0)

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -164,16 +163,9 @@ int target_record(const struct options *o)
 
 	if (session_output(&s, o, true))
 		goto out;
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
-		signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signal_fd < 0) {
-		message_error("cannot wait for signals: %s", strerror(errno));
+	signal_fd = session_signals(&set);
+	if (signal_fd < 0)
 		goto out;
-	}
 	s.stop_fd = signal_fd;
 	status = monitor(&s, signal_fd);
 out:

@@ -8,9 +8,27 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "message.h"
+
+int session_signals(sigset_t *ret)
+{
+	int fd = -1;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(ret);
+	sigaddset(ret, SIGINT);
+	sigaddset(ret, SIGTERM);
+	if (!sigprocmask(SIG_BLOCK, ret, NULL))
+		fd = signalfd(-1, ret, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd >= 0)
+		return fd;
+	fd = -errno;
+	message_error("cannot wait for signals: %s", strerror(-fd));
+	return fd;
+}
 
 int session_output(struct session *s, const struct options *o, bool always)
 {

@@ -3,6 +3,7 @@
 #ifndef SW_CLI_SESSION_H
 #define SW_CLI_SESSION_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/utsname.h>
@@ -27,6 +28,12 @@ struct session {
 	bool told_shared;     /* that others are counted in */
 	bool failed;          /* the monitor has failed, which was said; out.err tells of the output */
 };
+
+/*
+ * From here on SIGPIPE is a failed write, and SIGINT and SIGTERM make a signalfd readable, which the caller closes;
+ * they are the *ret. The fd, or -errno with a message.
+ */
+int session_signals(sigset_t *ret);
 
 /*
  * Choose sink and output: records are written with -f or -o, or always (to stdout, as text unless -f) when `always`.
