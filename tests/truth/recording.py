@@ -151,6 +151,8 @@ class Recording:
         for s, start in self.windows():
             weight = s["proc_oncpu_ns"] + s["other_oncpu_ns"] + s["lost_ns"]
             weight += s["idle_ns"] if self.policy == "capacity" else 0
+            if not weight:
+                continue  # as the record has it, nobody ran: nobody has the energy
             energy = self.trace.total_joules(s["t_ns"]) - self.trace.total_joules(start)
             joules += energy * Decimal(self.cpu_ns(task, start, s["t_ns"])) / weight
         return joules
