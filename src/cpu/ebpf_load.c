@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,9 +334,8 @@ static int explain(struct sw_error *error, int err)
 		       err == -524 ? "not supported by this kernel (ENOTSUPP)" : strerror(-err), libbpf_said);
 }
 
-int sw_ebpf_load(struct sw_ebpf *b, const struct sw_cpu_config *config, struct sw_error *error)
+static int load_any(struct sw_ebpf *b, const struct sw_cpu_config *config, struct sw_error *error)
 {
-	libbpf_print_fn_t before = libbpf_set_print(keep_message);
 	int err = -ENOTSUP, first = 0;
 	bool done = false;
 
@@ -354,8 +354,22 @@ int sw_ebpf_load(struct sw_ebpf *b, const struct sw_cpu_config *config, struct s
 		}
 		done = !err || err == -EPERM || err == -ENOMEM; /* other ways would be refused likewise */
 	}
-	libbpf_set_print(before);
 	if (!err)
 		return 0;
 	return first ? first : explain(error, err);
+}
+
+int sw_ebpf_load(struct sw_ebpf *b, const struct sw_cpu_config *config, struct sw_error *error)
+{
+	/* libbpf has one place for all threads that says where its words go: loads take turns at it */
+	static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+	libbpf_print_fn_t before;
+	int err;
+
+	pthread_mutex_lock(&turn);
+	before = libbpf_set_print(keep_message);
+	err = load_any(b, config, error);
+	libbpf_set_print(before);
+	pthread_mutex_unlock(&turn);
+	return err;
 }
