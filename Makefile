@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# make            build/schedwatt and build/libschedwatt.a; needs no root
+# make            build/schedwatt, build/libschedwatt.a and build/libschedwatt.so.VERSION; needs no root
 # make deps       install what building and testing need, with apt, where something is missing
 # make run        deps, build, account a sample workload (root); CMD='…' for one's own
 # make check      the tests that need neither root nor network
@@ -10,15 +10,20 @@
 # make fuzz       looks for inputs that break the parsers: FUZZ_SECONDS=20 for each target of FUZZ='mountinfo numbers …'
 # make accuracy   joules against simulated counters, on the terminal and in build/accuracy.json (root); ROUNDS='1'
 # make bench      the table of figures, on the terminal and in build/bench.json (root)
-# make install    PREFIX, DESTDIR, LIBDIR, MANDIR
+# make install    command, libraries, header, schedwatt.pc and manuals: PREFIX, LIBDIR, INCLUDEDIR, MANDIR, DESTDIR
+# make uninstall  removes them, with the same variables
 #
 # WERROR=1 makes warnings errors; SANITIZE=1 builds with ASan and UBSan, in a directory of its own; CC=clang works.
 # ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- builds for that architecture, in build/arm64; as root it also installs the
 # compiler, which deps does not.
 
 VERSION := 0.1.0
+# The versions that are compatible, which the soname and the node in src/libschedwatt.map are named for. Before 1.0 that
+# is a minor version: rows are arrays of structures, and a column more makes them longer. From 1.0 on it is a major one.
+SOVERSION := 0.1
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 CC ?= cc
 AR ?= ar
@@ -53,6 +58,8 @@ CLI_CFLAGS = $(shell $(PKG_CONFIG) --cflags json-c)
 LIB_SRC := $(wildcard src/base/*.c src/cpu/*.c src/energy/*.c src/core/*.c)
 CLI_SRC := $(wildcard src/cli/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
+# ASan has to be in the program: no shared library is made with it.
+SHARED := $(if $(SANITIZE),,$(B)/libschedwatt.so.$(VERSION))
 CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
 CLI_PARTS := $(filter-out $(B)/src/cli/main.o,$(CLI_OBJ))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -63,11 +70,11 @@ TRUTH := $(B)/tests/truth/raplsim
 TRUTH_OBJ := $(patsubst tests/truth/%.c,$(B)/tests/truth/%.o,$(wildcard tests/truth/*.c))
 LIVE_PARTS := $(patsubst %,$(B)/tests/live/%.o,support record puppet groups ways)
 
-.PHONY: all deps run check test vmtest vmtest-arm64 fuzz accuracy bench install clean
+.PHONY: all deps run check test vmtest vmtest-arm64 fuzz accuracy bench install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/schedwatt
+all: $(B)/schedwatt $(SHARED)
 
 # --- the program in the kernel: one object for every architecture, and its skeleton
 
@@ -91,17 +98,29 @@ build/arm64/sysroot: tools/foreign
 
 $(B)/src/cpu/ebpf.o $(B)/src/cpu/ebpf_load.o: $(GEN)/schedwatt.skel.h
 
+# One set of objects for both libraries: where all but the interface is hidden, and code is position-independent in
+# programs too, -fPIC costs next to nothing. Of gcc 12's 70 objects on x86-64, 66 are the same to the instruction, and
+# the others differ by a jump or a load in what opens and closes, and in the step that begins a recording.
+$(LIB_OBJ): PIC := -fPIC
+
+# which holds flags and the version
+$(LIB_OBJ) $(CLI_OBJ): Makefile
+
 $(B)/src/cli/%.o: src/cli/%.c | $(SYSROOT)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(CLI_CFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/%.o: %.c | $(SYSROOT)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(ALL_CFLAGS) $(PIC) -MMD -MP -c $< -o $@
 
 $(B)/libschedwatt.a: $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
+
+$(B)/libschedwatt.so.$(VERSION): $(LIB_OBJ) src/libschedwatt.map
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libschedwatt.so.$(SOVERSION) \
+		-Wl,--version-script=src/libschedwatt.map -Wl,-z,defs -Wl,--as-needed $(LIB_OBJ) $(LIBS) -o $@
 
 $(B)/schedwatt: $(CLI_OBJ) $(B)/libschedwatt.a
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) $(CLI_LIBS) -o $@
@@ -228,11 +247,30 @@ bench: deps
 	$(MAKE) --no-print-directory SANITIZE= build/bench
 	build/bench build/bench.json
 
+# what a program that is linked with the installed library is told
+PC_FIELDS = -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+	-e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' \
+	-e 's|@INCLUDEDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(INCLUDEDIR))|'
+
 install: all
+	$(if $(SANITIZE),$(error what is built with sanitizers is not for installing))
 	install -D -m 755 $(B)/schedwatt $(DESTDIR)$(PREFIX)/bin/schedwatt
 	install -D -m 644 $(B)/libschedwatt.a $(DESTDIR)$(LIBDIR)/libschedwatt.a
-	install -D -m 644 include/schedwatt.h $(DESTDIR)$(PREFIX)/include/schedwatt.h
+	install -D -m 644 $(SHARED) $(DESTDIR)$(LIBDIR)/libschedwatt.so.$(VERSION)
+	ln -sf libschedwatt.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libschedwatt.so.$(SOVERSION)
+	ln -sf libschedwatt.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libschedwatt.so
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed $(PC_FIELDS) src/schedwatt.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/schedwatt.pc
+	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/schedwatt.pc
+	install -D -m 644 include/schedwatt.h $(DESTDIR)$(INCLUDEDIR)/schedwatt.h
 	install -D -m 644 src/cli/schedwatt.1 $(DESTDIR)$(MANDIR)/man1/schedwatt.1
+	install -D -m 644 src/schedwatt.3 $(DESTDIR)$(MANDIR)/man3/schedwatt.3
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/schedwatt $(DESTDIR)$(LIBDIR)/libschedwatt.a $(DESTDIR)$(LIBDIR)/libschedwatt.so \
+		$(DESTDIR)$(LIBDIR)/libschedwatt.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libschedwatt.so.$(VERSION) \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/schedwatt.pc $(DESTDIR)$(INCLUDEDIR)/schedwatt.h \
+		$(DESTDIR)$(MANDIR)/man1/schedwatt.1 $(DESTDIR)$(MANDIR)/man3/schedwatt.3
 
 clean:
 	rm -rf build
