@@ -10,6 +10,7 @@
 # make fuzz       looks for inputs that break the parsers: FUZZ_SECONDS=20 for each target of FUZZ='mountinfo numbers …'
 # make accuracy   joules against simulated counters, on the terminal and in build/accuracy.json (root); ROUNDS='1'
 # make bench      the table of figures, on the terminal and in build/bench.json (root)
+# make abi-record records the library's interface anew, for the test that it stays as it is
 # make install    command, libraries, header, schedwatt.pc and manuals: PREFIX, LIBDIR, INCLUDEDIR, MANDIR, DESTDIR
 # make uninstall  removes them, with the same variables
 #
@@ -70,7 +71,7 @@ TRUTH := $(B)/tests/truth/raplsim
 TRUTH_OBJ := $(patsubst tests/truth/%.c,$(B)/tests/truth/%.o,$(wildcard tests/truth/*.c))
 LIVE_PARTS := $(patsubst %,$(B)/tests/live/%.o,support record puppet groups ways)
 
-.PHONY: all deps run check test vmtest vmtest-arm64 fuzz accuracy bench install uninstall clean
+.PHONY: all deps run check test vmtest vmtest-arm64 fuzz accuracy bench abi-record install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -271,6 +272,10 @@ uninstall:
 		$(DESTDIR)$(LIBDIR)/libschedwatt.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libschedwatt.so.$(VERSION) \
 		$(DESTDIR)$(LIBDIR)/pkgconfig/schedwatt.pc $(DESTDIR)$(INCLUDEDIR)/schedwatt.h \
 		$(DESTDIR)$(MANDIR)/man1/schedwatt.1 $(DESTDIR)$(MANDIR)/man3/schedwatt.3
+
+abi-record: deps
+	$(MAKE) --no-print-directory SANITIZE= build/libschedwatt.so.$(VERSION)
+	SCHEDWATT_BUILD=build tests/unit/abi.sh record
 
 clean:
 	rm -rf build
