@@ -43,8 +43,8 @@ result() { # what, the differences
 	fi
 	echo "not ok $n - $1"
 	sed 's/^/# /' "$2"
-	echo '# If this is meant: "make abi-record" records it anew. What breaks programs that are built already needs a'
-	echo '# new SOVERSION (Makefile, src/libschedwatt.map) too, once a version with this one was released.'
+	echo '# If this is meant: "make abi-record" records it anew. What breaks programs that are already built needs'
+	echo '# a new SOVERSION (Makefile, src/libschedwatt.map) too, once a version with this one was released.'
 	bad=1
 }
 
