@@ -272,7 +272,8 @@ static void tell(const struct sw_options *options, const struct sw_error *error)
 {
 	size_t n;
 
-	if (options->sz < sizeof(*options) || !options->error || !options->error_size)
+	if (options->sz < offsetof(struct sw_options, error_size) + sizeof(options->error_size) || !options->error ||
+	    !options->error_size)
 		return;
 	n = strnlen(error->text, options->error_size - 1);
 	memcpy(options->error, error->text, n);
