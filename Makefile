@@ -56,7 +56,7 @@ LIBS := -lbpf -lelf -lz -lm -lpthread
 CLI_LIBS = $(shell $(PKG_CONFIG) --libs json-c)
 CLI_CFLAGS = $(shell $(PKG_CONFIG) --cflags json-c)
 
-LIB_SRC := $(wildcard src/base/*.c src/cpu/*.c src/energy/*.c src/core/*.c)
+LIB_SRC := $(wildcard src/base/*.c src/cpu/*.c src/energy/*.c src/counters/*.c src/core/*.c)
 CLI_SRC := $(wildcard src/cli/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 # ASan has to be in the program: no shared library is made with it.

@@ -353,6 +353,46 @@ struct sw_summary {
 	uint64_t cgroups_folded; /* removed ones that are in the subtree totals of those above them only */
 };
 
+/* What the values of a column are: sw_column.type. */
+enum sw_column_type {
+	SW_COLUMN_I64 = 0,
+	SW_COLUMN_U64 = 1,
+	SW_COLUMN_F64 = 2,
+	SW_COLUMN_TEXT = 3, /* raw bytes as the kernel holds them, without NUL, at most 63 */
+};
+
+/* Which rows have a column: bits of sw_column.kinds. */
+enum sw_column_kind {
+	SW_COLUMN_OF_PROCESS = 1 << 0,
+	SW_COLUMN_OF_THREAD = 1 << 1,
+};
+
+/* Where the values come from: sw_column.origin. */
+enum sw_column_origin {
+	SW_COLUMN_READ = 0,      /* read as they are */
+	SW_COLUMN_DERIVED = 1,   /* calculated from what is read */
+	SW_COLUMN_ACCOUNTED = 2, /* from the back end and the energy source in use */
+};
+
+/*
+ * A column that rows of processes or threads can have. A value that this kernel lacks, that has vanished or that may not
+ * be read is absent, never 0.
+ *   time      microseconds since the epoch, CLOCK_REALTIME
+ *   pid, tid  of a process's row: the same, its leader's
+ *   cpuUsage  100 × (growth of utime + stime in seconds) ÷ (seconds passed); absent in a task's first row
+ *   memUsage  vsize ÷ MemTotal of /proc/meminfo; of a thread's row, its process's
+ * Of a leader that has ended before its process, what belongs to memory is told by a thread that is alive.
+ */
+struct sw_column {
+	const char *name;
+	const char *unit;   /* "ticks" (sysconf(_SC_CLK_TCK) a second), "pages", "bytes", "us", "ns", "J", "W", "%",
+			     * "ratio", "number", "address", or "none" of text */
+	const char *source; /* such as "proc_pid_stat(5) field 14" or "schedwatt" */
+	uint32_t type;      /* enum sw_column_type */
+	uint32_t kinds;     /* enum sw_column_kind, or-ed */
+	uint32_t origin;    /* enum sw_column_origin */
+};
+
 struct sw_monitor;
 
 /* Version of the library, such as "0.1.0". */
@@ -365,6 +405,9 @@ SW_API const char *sw_flag_name(uint32_t bit);
 SW_API const char *sw_policy_name(uint32_t policy);
 SW_API const char *sw_lost_name(uint32_t kind);
 SW_API int sw_policy_parse(const char *name);
+
+/* All columns, *n of them, in the order of the documentation. Constant; any thread may call this. */
+SW_API const struct sw_column *sw_columns(size_t *n);
 
 /*
  * Load and attach, find the target's tasks, open the energy source. Nothing is recorded yet.
