@@ -347,3 +347,30 @@ int sw_flat_keyed_u64(const char *text, size_t n, const char *key, uint64_t *ret
 	}
 	return -ENOENT;
 }
+
+int sw_meminfo_bytes(const char *text, size_t n, const char *key, uint64_t *ret)
+{
+	const char *end = text + n;
+	struct span line, name;
+	uint64_t kb;
+	int err;
+
+	if (!n)
+		return -ENODATA;
+	while (next_line(&text, end, &line)) {
+		if (!take_until(&line, ':', &name) || !equals(name, key))
+			continue;
+		skip_blanks(&line.at, line.end);
+		err = take_number(&line.at, line.end, false, &kb);
+		if (err)
+			return err;
+		skip_blanks(&line.at, line.end);
+		if (!equals(line, "kB"))
+			return -EINVAL;
+		if (kb > UINT64_MAX / 1024)
+			return -ERANGE;
+		*ret = kb * 1024;
+		return 0;
+	}
+	return -ENOENT;
+}

@@ -175,4 +175,10 @@ uint64_t sw_cpu_times_idle(const struct sw_cpu_times *t);
  */
 int sw_flat_keyed_u64(const char *text, size_t n, const char *key, uint64_t *ret);
 
+/*
+ * The size behind `key` (without its colon) in /proc/meminfo, which writes it in kB, in bytes. -ENOENT: no line has it.
+ * Source: proc_meminfo(5), fs/proc/meminfo.c.
+ */
+int sw_meminfo_bytes(const char *text, size_t n, const char *key, uint64_t *ret);
+
 #endif

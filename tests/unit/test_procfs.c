@@ -557,6 +557,40 @@ static void flat_keyed(void **state)
 	assert_true(v == UINT64_MAX);
 }
 
+static int meminfo(const char *text, uint64_t *ret)
+{
+	char *copy = exact(text, strlen(text));
+	int err = sw_meminfo_bytes(copy, strlen(text), "MemTotal", ret);
+
+	free(copy);
+	return err;
+}
+
+static void meminfo_sizes(void **state)
+{
+	uint64_t v = 99;
+
+	(void)state;
+	assert_int_equal(meminfo("", &v), -ENODATA);
+	assert_int_equal(meminfo("MemFree:  12 kB\nMemTotalX: 1 kB\n", &v), -ENOENT);
+	assert_int_equal(meminfo("MemTotal 12 kB\n", &v), -ENOENT);
+	assert_int_equal(meminfo("MemTotal: kB\n", &v), -EINVAL);
+	assert_int_equal(meminfo("MemTotal: 12\n", &v), -EINVAL);
+	assert_int_equal(meminfo("MemTotal: 12kB\n", &v), -EINVAL);
+	assert_int_equal(meminfo("MemTotal: 12 MB\n", &v), -EINVAL);
+	assert_int_equal(meminfo("MemTotal: 12 kB 3\n", &v), -EINVAL);
+	assert_int_equal(meminfo("MemTotal: -12 kB\n", &v), -EINVAL);
+	assert_int_equal(meminfo("MemTotal: 18014398509481984 kB\n", &v), -ERANGE);
+	assert_int_equal(meminfo("MemTotal: 18446744073709551616 kB\n", &v), -ERANGE);
+	assert_true(v == 99);
+	assert_int_equal(meminfo("MemTotal: 18014398509481983 kB\n", &v), 0);
+	assert_true(v == UINT64_MAX - 1023);
+	assert_int_equal(meminfo("MemFree:          1 kB\nMemTotal:       16316412 kB\nMemTotal: 1 kB\n", &v), 0);
+	assert_true(v == 16708005888);
+	assert_int_equal(meminfo("MemTotal:\t7 kB", &v), 0);
+	assert_int_equal(v, 7168);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -567,7 +601,7 @@ int main(void)
 		cmocka_unit_test(schedstat),      cmocka_unit_test(cgroup_hybrid),
 		cmocka_unit_test(cgroup_paths),   cmocka_unit_test(cpu_times_seen),
 		cmocka_unit_test(cpu_times_bad),  cmocka_unit_test(busy_and_idle),
-		cmocka_unit_test(flat_keyed),
+		cmocka_unit_test(flat_keyed),     cmocka_unit_test(meminfo_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
