@@ -26,6 +26,7 @@ static const struct command {
 	{ "monitor", "record this machine, processes or a cgroup, window by window", cmd_monitor },
 	{ "calibrate", "measure the idle power of each package, for the marginal policy", cmd_calibrate },
 	{ "compare", "what every source of CPU time says of one target, and why they differ", cmd_compare },
+	{ "columns", "list the counters that rows of processes and threads can have", cmd_columns },
 };
 
 static const struct command *find(const char *name)

@@ -19,6 +19,7 @@
 enum {
 	INTERVAL_DEFAULT_MS = 200,
 	CALIBRATE_INTERVAL_MS = 500,
+	TABLES_MAX = 5, /* of options, that commands share */
 };
 
 #define CALIBRATE_DURATION_NS UINT64_C(10000000000)
@@ -54,14 +55,19 @@ struct parse {
 };
 
 /* Every command's. */
+static const struct argp_option help_options[] = {
+	{ "help", '?', NULL, 0, "Show this help", -1 },
+	{ NULL, 'h', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, -1 },
+	{ "usage", KEY_USAGE, NULL, 0, "Show a short usage message", -1 },
+	{ 0 },
+};
+
+/* Those of the commands that measure. */
 static const struct argp_option common_options[] = {
 	{ "slots", KEY_SLOTS, "N", 0, "Size of the kernel's table of tasks; chosen by itself by default", 0 },
 	{ "hook", KEY_HOOK, "NAME", OPTION_HIDDEN, NULL, 0 },
 	{ "sysfs", KEY_SYSFS, "DIR", 0, "Directory that stands for /sys, for energy counters", 0 },
 	{ "procfs", KEY_PROCFS, "DIR", 0, "Directory that stands for /proc", 0 },
-	{ "help", '?', NULL, 0, "Show this help", -1 },
-	{ NULL, 'h', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, -1 },
-	{ "usage", KEY_USAGE, NULL, 0, "Show a short usage message", -1 },
 	{ 0 },
 };
 
@@ -118,6 +124,11 @@ static const struct argp_option calibrate_options[] = {
 	{ 0 },
 };
 
+static const struct argp_option columns_options[] = {
+	{ "format", 'f', "FORMAT", 0, "Format of the list: text (default) or jsonl", 0 },
+	{ 0 },
+};
+
 /* Or getopt would take run's --cgroup for a short --cgroupfs, and record something else than was asked for. */
 static const struct argp_option run_options[] = {
 	{ "cgroup", KEY_CGROUP, "PATH", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, NULL, 0 },
@@ -131,6 +142,7 @@ static error_t print_help(struct parse *p, struct argp_state *state, unsigned fl
 		[COMMAND_MONITOR] = "schedwatt monitor",
 		[COMMAND_CALIBRATE] = "schedwatt calibrate",
 		[COMMAND_COMPARE] = "schedwatt compare",
+		[COMMAND_COLUMNS] = "schedwatt columns",
 	};
 
 	/* argp sets this to argv[0], which has to be the bare "schedwatt" for getopt's messages. */
@@ -246,6 +258,10 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (p->command == COMMAND_CALIBRATE) {
 			message_error("calibrate takes no argument '%s'; -o FILE names what to write", arg);
+			return EINVAL;
+		}
+		if (p->command == COMMAND_COLUMNS) {
+			message_error("columns takes no argument '%s'; it lists them all", arg);
 			return EINVAL;
 		}
 		if (p->command == COMMAND_MONITOR) {
@@ -390,18 +406,30 @@ static const char compare_doc[] =
 	"a failure before it started. Otherwise: 0 done, 1 failed, 2 usage. No second back end to compare with is a "
 	"failure.";
 
+static const char columns_doc[] =
+	"List the columns that rows of processes and threads can have: name, type, unit, which rows have it, and where "
+	"its values come from."
+	"\vExamples:\n"
+	"  schedwatt columns\n"
+	"  schedwatt columns -f jsonl | jq -r 'select(.thread).name'\n"
+	"\n"
+	"Nothing is measured. Exit status: 0 done, 1 failed, 2 usage.";
+
 /* Which tables of options a command has, beside its own; the last is empty. */
-static void choose_tables(enum command command, struct argp tables[4], struct argp_child children[5])
+static void choose_tables(enum command command, struct argp tables[TABLES_MAX],
+			  struct argp_child children[TABLES_MAX + 1])
 {
-	const struct argp_option *const options[] = {
-		common_options,
-		command == COMMAND_COMPARE ? NULL : backend_options,
-		command == COMMAND_CALIBRATE ? NULL : record_options,
+	bool measures = command != COMMAND_COLUMNS;
+	const struct argp_option *const options[TABLES_MAX] = {
+		help_options,
+		measures ? common_options : NULL,
+		measures && command != COMMAND_COMPARE ? backend_options : NULL,
+		measures && command != COMMAND_CALIBRATE ? record_options : NULL,
 		command == COMMAND_RUN || command == COMMAND_MONITOR ? row_options : NULL,
 	};
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+	for (size_t i = 0; i < TABLES_MAX; i++) {
 		if (!options[i])
 			continue;
 		tables[n] = (struct argp){ .options = options[i], .parser = parse_common };
@@ -422,9 +450,10 @@ int options_parse(struct options *o, enum command command, int argc, char **argv
 		[COMMAND_CALIBRATE] = { calibrate_options, NULL, calibrate_doc },
 		[COMMAND_COMPARE] = { monitor_options, "-p PID[,PID...]\n--cgroup=PATH\n[--] COMMAND [ARGUMENT...]",
 				      compare_doc },
+		[COMMAND_COLUMNS] = { columns_options, NULL, columns_doc },
 	};
-	struct argp tables[4];
-	struct argp_child children[5];
+	struct argp tables[TABLES_MAX];
+	struct argp_child children[TABLES_MAX + 1];
 	const struct argp argp = {
 		.options = own[command].options,
 		.parser = parse_command,

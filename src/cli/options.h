@@ -18,6 +18,7 @@ enum command {
 	COMMAND_MONITOR,
 	COMMAND_CALIBRATE,
 	COMMAND_COMPARE,
+	COMMAND_COLUMNS,
 };
 
 struct options {

@@ -440,6 +440,26 @@ static void test_baseline_count(void **state)
 	refuse(COMMAND_MONITOR, many, ARGS("--baseline", many));
 }
 
+/* It measures nothing, and so takes none of the options of those that do. */
+static void test_columns(void **state)
+{
+	struct result r;
+
+	(void)state;
+	parse(&r, COMMAND_COLUMNS, (const char *const[]){ NULL });
+	assert_int_equal(r.err, 0);
+	assert_null(r.o.sink);
+	options_free(&r.o);
+	parse(&r, COMMAND_COLUMNS, ARGS("-f", "jsonl"));
+	assert_int_equal(r.err, 0);
+	assert_ptr_equal(r.o.sink, &sink_jsonl);
+	options_free(&r.o);
+	refuse_with(COMMAND_COLUMNS, "schedwatt: columns takes no argument 'utime'; it lists them all\n", ARGS("utime"));
+	refuse(COMMAND_COLUMNS, "csv", ARGS("-f", "csv"));
+	refuse(COMMAND_COLUMNS, "--procfs", ARGS("--procfs", "/proc"));
+	refuse(COMMAND_COLUMNS, "--energy", ARGS("--energy", "none"));
+}
+
 /* A target or a command, and none of the options that ask for rows, or for one back end. */
 static void test_compare(void **state)
 {
@@ -502,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_run_has_no_target), cmocka_unit_test(test_pid_count),
 		cmocka_unit_test(test_calibrate),      cmocka_unit_test(test_refused_calibrate),
 		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_columns),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
