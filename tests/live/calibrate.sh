@@ -206,6 +206,8 @@ at=two/class/powercap
 "$here/ticker.py" $at/intel-rapl:0/energy_uj=20 $at/intel-rapl:1/energy_uj=8 \
 	$at/intel-rapl:1:0/energy_uj=1.25 &
 two_pid=$!
+ticking $at/intel-rapl:0/energy_uj && ticking $at/intel-rapl:1/energy_uj && ticking $at/intel-rapl:1:0/energy_uj
+ok $? 'the counters of two packages go'
 quick calibrate --sysfs "$dir/two" --energy powercap --max-busy 100 -d 3 -i 250 -o two.json >out 2>err
 is $? 0 'calibrate on a made-up machine of two packages' err
 check 'each package has its own watts, to 2 %' baseline two.json 0.02 12 20 9.25
