@@ -395,6 +395,43 @@ struct sw_column {
 
 struct sw_monitor;
 
+/* What a column's values are: sw_data_column.type. */
+enum sw_type {
+	SW_TYPE_I64 = 1,  /* int64_t */
+	SW_TYPE_U64 = 2,  /* uint64_t */
+	SW_TYPE_F64 = 3,  /* double */
+	SW_TYPE_TEXT = 4, /* 16 bytes, filled up with NUL, at least one of them: raw as the kernel holds them */
+};
+
+/* One column of a table: two arrays of n_rows, which a numpy array can be laid over. */
+struct sw_data_column {
+	const char *name;       /* as long as the library is loaded */
+	uint32_t type;          /* enum sw_type */
+	uint32_t value_bytes;   /* of one value: 8, or 16 for text */
+	const void *values;     /* one a row, 0 where it is absent; NULL when there are no rows */
+	const uint8_t *present; /* by row: 1, or 0 for a value that is absent */
+};
+
+/* Rows, the oldest first. */
+struct sw_data_table {
+	size_t n_rows;
+	size_t n_columns;
+	const struct sw_data_column *columns;
+	uint64_t dropped; /* rows that went before these, for want of room, since the last sw_monitor_get_data() */
+};
+
+/*
+ * What was collected: a row for each process that ran in a window and, with SW_BY_THREAD, for each thread. A thread's
+ * rows are those with its value in the column "tid" (and in "pid": a tid is used again), in order of time.
+ *   processes: time i64 (µs of CLOCK_REALTIME at the window's end), t_ns u64 (the same moment), pid i64, ppid i64,
+ *              comm text, oncpu_ns u64, joules f64, watts f64 (absent both where the window has no energy)
+ *   threads:   time, t_ns, pid, tid i64, comm, oncpu_ns, joules
+ */
+struct sw_data {
+	struct sw_data_table processes;
+	struct sw_data_table threads;
+};
+
 /* Version of the library, such as "0.1.0". */
 SW_API const char *sw_version(void);
 
