@@ -10,7 +10,10 @@
  *   not measured is SW_ABSENT, never 0.
  *   Functions return 0 or a positive number, or a negative errno. Strings and rows that the library hands out stay its
  *   own and live until the time each function states.
- *   A monitor may be used by one thread at a time; different monitors are independent.
+ *   A monitor may be used by one thread at a time; different monitors are independent. From sw_monitor_start() until
+ *   sw_monitor_stop() has returned its own thread has it. "Any thread" says which functions may be called meanwhile, by
+ *   several threads at once and in the callback; those that step, end or sum up a recording give -EBUSY, and the rest
+ *   is not to be called.
  */
 #ifndef SCHEDWATT_H
 #define SCHEDWATT_H
@@ -124,6 +127,10 @@ struct sw_options {
 	const char *cgroupfs; /* directory where cgroup v2 is mounted; NULL: found through procfs's mountinfo */
 	char *error;          /* where a failing sw_monitor_open() writes why, in words; may be NULL */
 	size_t error_size;    /* bytes at `error` */
+	uint64_t duration_ms; /* of a recording by sw_monitor_start(), from its first boundary; one of whole windows ends with
+			       * its last window. 0: until the target ends or sw_monitor_stop() */
+	uint64_t data_bytes_max; /* the most memory for collected rows, half of it for threads' if there are any: beyond it
+				  * the oldest go, an eighth of the room at a time. 0: 64 MiB */
 };
 
 /* Ways to attach to sched_switch, best first. */
@@ -432,6 +439,14 @@ struct sw_data {
 	struct sw_data_table threads;
 };
 
+/*
+ * Called with the rows of each window, in the thread that makes them: the monitor's own after sw_monitor_start(), else
+ * that which calls sw_monitor_step(). `rows` live until it returns; to keep them, copy the arrays. In it,
+ * sw_monitor_report() gives the window, and everything that says "any thread" may be called; what steps or ends the
+ * recording gives -EBUSY, what would wait for the thread -EDEADLK. It holds the next window up: let it be quick.
+ */
+typedef void (*sw_callback)(struct sw_monitor *m, const struct sw_data *rows, void *ctx);
+
 /* Version of the library, such as "0.1.0". */
 SW_API const char *sw_version(void);
 
@@ -464,7 +479,10 @@ SW_API int sw_monitor_open(const struct sw_options *options, struct sw_monitor *
  */
 SW_API int sw_monitor_add(struct sw_monitor *m, const char *backend, struct sw_monitor **ret);
 
-/* The last window, as long as it lives; NULL when there is none yet. */
+/*
+ * The last window, as long as it lives; NULL when there is none yet. Any thread, but while the monitor's own runs there
+ * is none to see outside the callback.
+ */
 SW_API const struct sw_report *sw_monitor_report(const struct sw_monitor *m);
 
 /* Set the first boundary and wait until it has passed (about 1 ms): recording starts there. -EALREADY when it has. */
@@ -485,8 +503,71 @@ SW_API int sw_monitor_step(struct sw_monitor *m, const struct sw_report **ret);
 /* End the current window now, ahead of its time (about 1 ms). 1: *ret is the last window. The recording is over. */
 SW_API int sw_monitor_finish(struct sw_monitor *m, const struct sw_report **ret);
 
-/* Totals of all windows so far. -ENOMEM. */
+/* Totals of all windows so far. May be called in the callback. -ENOMEM; -EBUSY in another thread than the monitor's. */
 SW_API int sw_monitor_summary(struct sw_monitor *m, const struct sw_summary **ret);
+
+/*
+ * Record in a thread of the monitor's own, "schedwatt", with all signals blocked: set the first boundary as
+ * sw_monitor_begin() does, unless that was called, and step from there until the target has ended, the options' duration
+ * is over, or sw_monitor_stop(). Not while another call on this monitor is under way.
+ * 0; -EALREADY it was started before; -ESHUTDOWN the recording is over; -EBUSY in the callback of sw_monitor_step();
+ * -EINVAL it follows another; -EAGAIN, -EMFILE or -ENFILE no thread or descriptor is to be had; or as sw_monitor_begin()
+ * gives it.
+ */
+SW_API int sw_monitor_start(struct sw_monitor *m);
+
+/*
+ * Wait until the recording of sw_monitor_start() is over, at most so many milliseconds; 0: only ask; negative: as long as
+ * it takes. 0: it is over; -ETIMEDOUT; -EINVAL it was never started; -EDEADLK in the callback; or why the thread gave up,
+ * with its words. Any thread.
+ */
+SW_API int sw_monitor_join(struct sw_monitor *m, int64_t timeout_ms);
+
+/*
+ * End the recording of sw_monitor_start() with a last window ahead of its time, unless it is over, and wait for the
+ * thread (which the callback may be keeping). From then on the monitor is used as without a thread; calling it again
+ * gives the same again. *ret, unless `ret` is NULL: the totals, as sw_monitor_summary() gives them.
+ * 0; -EINVAL it was never started; -EDEADLK in the callback; -EALREADY another thread is at it; -ENOMEM; or why the
+ * thread gave up, with its words: then *ret is untouched, and sw_monitor_summary() tells what there was. Any thread.
+ */
+SW_API int sw_monitor_stop(struct sw_monitor *m, const struct sw_summary **ret);
+
+/*
+ * From the next window on keep rows for sw_monitor_get_data(), whether the windows come from a thread or from
+ * sw_monitor_step(). What was collected before and not taken goes. 0; -EALREADY they are being kept; -EINVAL this monitor
+ * follows another; -ENOMEM. Any thread.
+ */
+SW_API int sw_monitor_collect_start(struct sw_monitor *m);
+
+/* Keep no more rows. Those that there are can still be taken. 0, or -ENODATA: none are being kept. Any thread. */
+SW_API int sw_monitor_collect_stop(struct sw_monitor *m);
+
+/*
+ * Take all rows since sw_monitor_collect_start() or the last call. *ret is the caller's own, as long as it likes, even
+ * after sw_monitor_close(), to be given to sw_data_free(); it costs the same for any number of rows.
+ * 0, if there are no rows, too; -ENODATA sw_monitor_collect_start() was never called; -ENOMEM, and the rows stay; or, once
+ * all rows were taken, why the thread gave up, with its words. Any thread.
+ */
+SW_API int sw_monitor_get_data(struct sw_monitor *m, struct sw_data **ret);
+
+/* NULL is fine. Any thread. */
+SW_API void sw_data_free(struct sw_data *data);
+
+/*
+ * Call `fn` at each window from the next on, in place of an earlier one; NULL: none. When this has returned, the earlier
+ * one runs no more: it waits until it is done, except in the callback itself. Do not hold what the callback waits for.
+ * 0; -EINVAL this monitor follows another; -ENOMEM. Any thread.
+ */
+SW_API int sw_monitor_set_callback(struct sw_monitor *m, sw_callback fn, void *ctx);
+
+/* As sw_monitor_set_callback(m, NULL, NULL): always 0 on a monitor that follows no other. Any thread. */
+SW_API int sw_monitor_clear_callback(struct sw_monitor *m);
+
+/*
+ * 0: make no rows until further notice, neither for collecting nor for the callback; windows go on, and so do the totals.
+ * Any other number: make them again, as at first. 0. Any thread.
+ */
+SW_API int sw_monitor_set_process(struct sw_monitor *m, int on);
 
 /*
  * Remove the cgroup that was made by the options' own_cgroup, once the target has ended. 0: it is gone, or there was none.
@@ -495,13 +576,26 @@ SW_API int sw_monitor_summary(struct sw_monitor *m, const struct sw_summary **re
  */
 SW_API int sw_monitor_remove_cgroup(struct sw_monitor *m);
 
-/* What does not change. Never NULL; `started_*` are 0 before sw_monitor_begin(). */
+/* What does not change. Never NULL; `started_*` are 0 before sw_monitor_begin(). Any thread after sw_monitor_start(). */
 SW_API const struct sw_header *sw_monitor_header(const struct sw_monitor *m);
 
-/* Why the last call on this monitor failed, in words; "" when it did not. Lives until the next call. */
+/*
+ * Why the last call on this monitor failed, in words; "" when it did not. Lives until the next call: where several
+ * threads call, sw_monitor_error_copy() is for them.
+ */
 SW_API const char *sw_monitor_error(const struct sw_monitor *m);
 
-/* Detach and free, in any state; NULL is fine. */
+/*
+ * The same copied to `text`, cut to `size` bytes with the NUL that ends it. In the callback: of calls there; elsewhere: of
+ * the last call in any thread but the monitor's. Any thread.
+ */
+SW_API void sw_monitor_error_copy(const struct sw_monitor *m, char *text, size_t size);
+
+/*
+ * Detach and free, in any state; NULL is fine. A thread of the monitor's is ended first, without a last window. No other
+ * thread may use the monitor then. In the callback of a monitor with a thread: it is freed behind the callback, after
+ * which nobody may use it; not in the callback of one that is stepped.
+ */
 SW_API void sw_monitor_close(struct sw_monitor *m);
 
 #ifdef __cplusplus

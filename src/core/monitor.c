@@ -16,11 +16,6 @@
 
 #define LEAD_NS 1000000 /* a boundary is announced at least so long ahead, so that every CPU sees it in time */
 
-const char *sw_monitor_error(const struct sw_monitor *m)
-{
-	return m->error.text;
-}
-
 const struct sw_header *sw_monitor_header(const struct sw_monitor *m)
 {
 	return &m->header.header;
@@ -67,9 +62,10 @@ void sw_monitor_take_usage(struct sw_monitor *m, const struct sw_cpu_usage *usag
 int sw_monitor_remove_cgroup(struct sw_monitor *m)
 {
 	const struct sw_cpu_ops *ops = m->backend->ops;
-	int err;
+	int err = sw_runner_check_steps(m);
 
-	m->error.text[0] = '\0';
+	if (err)
+		return err;
 	err = ops->remove_own ? ops->remove_own(m->backend, &m->error) : 0;
 	return err ? err : sw_others_remove_cgroups(m);
 }
@@ -112,7 +108,10 @@ static int take_boundary(struct sw_monitor *m, bool more, struct sw_energy_point
 /* What only the monitor that the caller opened can do. */
 static int check_leads(struct sw_monitor *m)
 {
-	m->error.text[0] = '\0';
+	int err = sw_runner_check_steps(m);
+
+	if (err)
+		return err;
 	return m->follows ? sw_fail(&m->error, -EINVAL, "this monitor follows another, which is to be asked") : 0;
 }
 
@@ -155,7 +154,8 @@ static int finish_window(struct sw_monitor *m, bool more, const struct sw_report
 		return sw_fail(&m->error, err, "out of memory for a report");
 	*ret = m->reported;
 	sw_others_report(m, &point, false);
-	return 1;
+	err = sw_collect_window(m, m->reported);
+	return err ? err : 1;
 }
 
 /* Something else than a boundary is due: what, wake.c knows. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The monitor object as its own files see it: open.c makes it, monitor.c beats the windows, wake.c says when;
- * rows.c, sharing.c, report.c and summary.c make of a window what callers get.
+ * rows.c, sharing.c, report.c and summary.c make of a window what callers get; runner.c is the thread that steps it, if
+ * there is one, and collect.c keeps rows.
  */
 #ifndef SW_CORE_MONITOR_H
 #define SW_CORE_MONITOR_H
@@ -13,6 +14,8 @@
 #include "header.h"
 #include "meter.h"
 #include "processes.h"
+#include "row_maker.h"
+#include "runner.h"
 #include "steal.h"
 #include "target.h"
 #include "threads.h"
@@ -93,6 +96,11 @@ struct sw_monitor {
 	struct sw_pot *pots; /* room for one a zone */
 	size_t n_pots;
 	uint64_t *baseline_uw; /* by domain, or NULL */
+
+	/* runner.c, collect.c */
+	struct sw_runner runner;
+	struct sw_row_maker *row_maker; /* never NULL: what makes the rows that are collected */
+	struct sw_row_maker report_rows;
 };
 
 /* A zeroed monitor holds nothing open. */

@@ -284,6 +284,9 @@ void sw_monitor_init(struct sw_monitor *m)
 {
 	m->steal.fd = m->procfs_fd = m->timer_fd = m->epoll_fd = m->cgroupfs.fd = -1;
 	m->target = SW_TARGET_PIDS_NONE;
+	sw_report_rows_init(&m->report_rows);
+	m->row_maker = &m->report_rows;
+	sw_runner_init(&m->runner);
 }
 
 int sw_monitor_open(const struct sw_options *options, struct sw_monitor **ret)
@@ -310,7 +313,7 @@ int sw_monitor_open(const struct sw_options *options, struct sw_monitor **ret)
 
 void sw_monitor_close(struct sw_monitor *m)
 {
-	if (!m)
+	if (!m || !sw_runner_quit(m))
 		return;
 	sw_others_close(m);
 	sw_report_free(m);
@@ -329,5 +332,7 @@ void sw_monitor_close(struct sw_monitor *m)
 	sw_cgroupfs_close(&m->cgroupfs);
 	if (m->procfs_fd >= 0)
 		close(m->procfs_fd);
+	m->row_maker->ops->close(m->row_maker);
+	sw_runner_free(&m->runner);
 	free(m);
 }

@@ -48,10 +48,12 @@ static int open_other(struct sw_monitor *other, struct sw_monitor *m, const char
 
 int sw_monitor_add(struct sw_monitor *m, const char *backend, struct sw_monitor **ret)
 {
-	struct sw_monitor **others, *other = calloc(1, sizeof(*other));
-	int err;
+	struct sw_monitor **others, *other;
+	int err = sw_runner_check_steps(m);
 
-	m->error.text[0] = '\0';
+	if (err)
+		return err;
+	other = calloc(1, sizeof(*other));
 	others = reallocarray(m->others, m->n_others + 1, sizeof(struct sw_monitor *));
 	if (others)
 		m->others = others;
@@ -191,5 +193,5 @@ void sw_others_close(struct sw_monitor *m)
 
 const struct sw_report *sw_monitor_report(const struct sw_monitor *m)
 {
-	return m->reported;
+	return sw_runner_is_elsewhere(m) ? NULL : m->reported;
 }

@@ -57,10 +57,12 @@ static void fill_energy(struct sw_monitor *m)
 int sw_monitor_summary(struct sw_monitor *m, const struct sw_summary **ret)
 {
 	struct sw_summary *s = &m->summary;
-	int err;
+	int err = 0;
 
 	if (!m->follows || !m->finished) /* of one that failed, they say why */
-		m->error.text[0] = '\0';
+		err = sw_runner_check_reads(m);
+	if (err)
+		return err;
 	sw_summary_free(m);
 	*s = m->totals.s;
 	err = list_rows(m);

@@ -144,7 +144,7 @@ static inline struct fake *fake_open(const struct sw_options *options, const int
 	m->backend = &f->head;
 	m->options = *options;
 	m->shared_with = INT64_MIN;
-	m->steal.fd = m->procfs_fd = m->timer_fd = m->epoll_fd = m->cgroupfs.fd = -1;
+	sw_monitor_init(m);
 	m->topology.n_domains = FAKE_DOMAINS;
 	assert_int_equal(sw_target_open(&m->target, pids, n_pids, -1, &m->error), 0);
 	assert_int_equal(sw_cgroups_init(&m->cgroups, NULL, options->cgroup, 0), 0);
