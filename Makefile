@@ -4,6 +4,7 @@
 # make deps       install what building and testing need, with apt, where something is missing
 # make run        deps, build, account a sample workload (root); CMD='…' for one's own
 # make check      the tests that need neither root nor network
+# make check-tsan  those of them that have threads, under ThreadSanitizer
 # make test       deps, then all tests (root)
 # make vmtest     deps, then those on other kernels, in virtual machines (root); KERNELS='6.1 …' for some of them
 # make vmtest-arm64  the same on arm64, emulated, without simulated energy counters
@@ -14,7 +15,8 @@
 # make install    command, libraries, header, schedwatt.pc and manuals: PREFIX, LIBDIR, INCLUDEDIR, MANDIR, DESTDIR
 # make uninstall  removes them, with the same variables
 #
-# WERROR=1 makes warnings errors; SANITIZE=1 builds with ASan and UBSan, in a directory of its own; CC=clang works.
+# WERROR=1 makes warnings errors; SANITIZE=1 builds with ASan and UBSan, SANITIZE=thread with TSan, each in a directory of
+# its own; CC=clang works.
 # ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- builds for that architecture, in build/arm64; as root it also installs the
 # compiler, which deps does not.
 
@@ -33,7 +35,7 @@ LLVM_STRIP ?= llvm-strip
 BPFTOOL ?= $(firstword $(shell command -v bpftool 2>/dev/null) /usr/sbin/bpftool)
 
 # what is generated serves every architecture
-GEN := build$(if $(SANITIZE),/sanitize)
+GEN := build$(if $(SANITIZE),/$(if $(filter thread,$(SANITIZE)),tsan,sanitize))
 B := $(GEN)
 PKG_CONFIG := pkg-config
 ifeq ($(ARCH),arm64)
@@ -49,7 +51,8 @@ endif
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow $(if $(WERROR),-Werror)
 comma := ,
-SANITIZERS := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+SANITIZED := $(if $(filter thread,$(SANITIZE)),thread,address$(comma)undefined -fno-sanitize-recover=all)
+SANITIZERS := $(if $(SANITIZE),-fsanitize=$(SANITIZED) -fno-omit-frame-pointer)
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DSW_VERSION='"$(VERSION)"' -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. \
 	$(WARNINGS) $(SANITIZERS) $(CROSS) -Iinclude -Isrc -Ibpf -I$(GEN) $(CFLAGS)
 LIBS := -lbpf -lelf -lz -lm -lpthread
@@ -151,6 +154,12 @@ $(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(B)/l
 
 check: all $(UNIT) $(REPLAY)
 	tools/run-tests $(B) unit
+
+.PHONY: check-tsan run-tsan
+check-tsan:
+	$(MAKE) --no-print-directory SANITIZE=thread run-tsan
+run-tsan: $(B)/tests/unit/test_runner
+	TSAN_OPTIONS=halt_on_error=1 $<
 
 test: deps
 	$(MAKE) --no-print-directory build-tests
