@@ -110,6 +110,8 @@ class Recording:
                 lines = [json.loads(line.decode("utf-8"), parse_float=Decimal) for line in f]
         self.header, self.summary = lines[0], lines[-1]
         self.host = self.header["target"]["kind"] == "host"
+        # of a process alone, nothing is said of its children
+        self.alone = self.header["target"]["pids"] if self.header["target"].get("scope") == "process" else None
         self.samples = [r for r in lines if r["type"] == "sample"]
         self.start_ns, self.end_ns = self.header["started_ns"], self.samples[-1]["t_ns"]
         assert baseline == [] or Decimal(baseline[1]) == self.trace.idle_watts, "another model's baseline"
@@ -123,8 +125,9 @@ class Recording:
             start = s["t_ns"]
 
     def tasks(self, own=False):
-        """The workload's, or all whom raplsim knows."""
-        return [t for t in self.trace.tasks if own or t["name"] not in HELPERS]
+        """The workload's, or all whom raplsim knows; of these, whom the recording watches."""
+        return [t for t in self.trace.tasks if (own or t["name"] not in HELPERS) and
+                (self.alone is None or t["pid"] in self.alone)]
 
     def cpu_ns(self, task, start_ns=None, end_ns=None):
         ends = (start_ns or self.start_ns, end_ns or self.end_ns)
