@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,7 +17,6 @@
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
-#define DESCRIPTORS_AT_EASE 200
 
 static uint64_t now_ns(void)
 {
@@ -131,20 +129,8 @@ static void record(struct session *s, int signal_fd)
 		session_finish(s);
 }
 
-/* Each process that is named takes a descriptor, and the usual soft limit of 1,024 is there for the sake of select(2). */
-static void allow_descriptors(size_t n_pids)
-{
-	struct rlimit limit;
-
-	if (n_pids < DESCRIPTORS_AT_EASE || getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit); /* where that fails, opening says so */
-}
-
 static int monitor(struct session *s, int signal_fd)
 {
-	allow_descriptors(s->options->target.n_pids);
 	if (session_open(s, &s->options->target) || session_begin(s))
 		return EXIT_FAILED;
 	session_header(s);

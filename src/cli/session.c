@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -53,6 +54,20 @@ static void tell_fallback(const struct sw_header *h)
 	message_note(&words);
 }
 
+/*
+ * Each process that is named takes a descriptor, and so does each thread whose time is read in every window. The usual
+ * soft limit of 1,024 is there for the sake of select(2). A command that we run was forked before, and keeps it.
+ */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit); /* where that fails, opening says so, or files are opened again and again */
+}
+
 int session_open(struct session *s, const struct target *target)
 {
 	struct sw_options lib;
@@ -68,6 +83,7 @@ int session_open(struct session *s, const struct target *target)
 	lib.own_cgroup = target->own_cgroup;
 	lib.error = error;
 	lib.error_size = sizeof(error);
+	allow_descriptors();
 	err = sw_monitor_open(&lib, &s->monitor);
 	if (err < 0) {
 		message_error("%s", error[0] ? error : strerror(-err));

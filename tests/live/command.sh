@@ -74,6 +74,8 @@ sw run -o records -- sh -c 'ls -l /proc/self/fd | wc -l' >with 2>err
 timeout 20 sh -c 'ls -l /proc/self/fd | wc -l' >without 2>>err
 cmp -s with without
 ok $? 'no file descriptor of ours reaches the command' with
+(ulimit -Sn 900; sw run -- sh -c 'ulimit -Sn' >out 2>err)
+is "$(cat out)" 900 'the command keeps its limit of descriptors' err
 head -1 records | grep -q '"type":"header"'
 ok $? '-o writes records to the file' records
 sw run -f jsonl -- true >out 2>err
