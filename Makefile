@@ -51,7 +51,8 @@ endif
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow $(if $(WERROR),-Werror)
 comma := ,
-SANITIZED := $(if $(filter thread,$(SANITIZE)),thread,address$(comma)undefined -fno-sanitize-recover=all)
+# -Wno-tsan: fences that it does not follow are against the program in the kernel, not against threads
+SANITIZED := $(if $(filter thread,$(SANITIZE)),thread -Wno-tsan,address$(comma)undefined -fno-sanitize-recover=all)
 SANITIZERS := $(if $(SANITIZE),-fsanitize=$(SANITIZED) -fno-omit-frame-pointer)
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DSW_VERSION='"$(VERSION)"' -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. \
 	$(WARNINGS) $(SANITIZERS) $(CROSS) -Iinclude -Isrc -Ibpf -I$(GEN) $(CFLAGS)
@@ -163,7 +164,8 @@ run-tsan: $(B)/tests/unit/test_runner
 
 test: deps
 	$(MAKE) --no-print-directory build-tests
-	tools/run-tests $(B) unit live$(if $(SANITIZE),, vm)
+	$(if $(SANITIZE),,$(MAKE) --no-print-directory SANITIZE=thread build/tsan/tests/unit/test_runner)
+	tools/run-tests $(B) unit$(if $(SANITIZE),, threads) live$(if $(SANITIZE),, vm)
 
 # The machines run what everybody runs: no sanitizers.
 KERNELS ?=
