@@ -3,8 +3,8 @@
  * Owns: what a sample of the cgroup back end costs beyond the read that it cannot do without. Must not know: what becomes
  * of the numbers. Relies on: src/cpu/backend.h.
  *
- * Counts the CPU time of the thread that reads, in turns with a bare read of the same file, each after a sleep. The host's time from
- * /proc/stat is in it, which every window needs, and a bare read of that is shown beside.
+ * Counts the CPU time of the thread that reads, in turns with a bare read of the same file, each after a sleep. The
+ * host's time from /proc/stat is in it, which every window needs, and a bare read of that is shown beside.
  */
 #include "bench.h"
 
@@ -14,6 +14,7 @@
 #include "cpu/backend.h"
 #include "load.h"
 #include "stat.h"
+#include "variant.h"
 
 #include <errno.h>
 #include <math.h>
@@ -37,39 +38,24 @@ struct cgroup_bench {
 
 static int open_all(struct cgroup_bench *c, struct sw_error *error)
 {
-	int n_cpus = sw_cpu_possible(error), procfs_fd = sw_root_open("/proc"), err;
-	int16_t *domain_of = n_cpus > 0 ? calloc(n_cpus, sizeof(*domain_of)) : NULL;
-	struct sw_cpu_config config = {
-		.domain_of = domain_of,
-		.n_cpus = n_cpus,
-		.n_domains = 1,
-		.pids = &c->child,
-		.n_pids = 1,
-		.own_cgroup = true,
-		.cgroupfs = &c->fs,
-		.procfs_fd = procfs_fd,
-	};
+	const struct sw_cpu_config config = {.pids = &c->child, .n_pids = 1, .own_cgroup = true, .cgroupfs = &c->fs};
+	int procfs_fd = sw_root_open("/proc"), err;
 	char path[4096];
 
-	if (n_cpus < 0)
-		err = n_cpus;
-	else if (!domain_of || procfs_fd < 0)
-		err = sw_fail(error, -ENOMEM, "out of memory, or no /proc");
-	else
-		err = sw_cgroupfs_open(&c->fs, procfs_fd, NULL, error);
+	if (procfs_fd < 0)
+		return sw_fail(error, procfs_fd, "cannot open /proc: %s", strerror(-procfs_fd));
+	err = sw_cgroupfs_open(&c->fs, procfs_fd, NULL, error);
+	close(procfs_fd);
 	if (!err)
-		err = sw_cpu_cgroup_v2.open(&config, error, &c->backend);
-	if (!err) {
-		snprintf(path, sizeof(path), "%s/cpu.stat", c->backend->own_cgroup);
-		c->stat = fopen(path, "re");
-		c->times = fopen("/proc/stat", "re");
-		if (!c->stat || !c->times)
-			err = sw_fail(error, -errno, "cannot open %s or /proc/stat: %s", path, strerror(errno));
-	}
-	free(domain_of);
-	if (procfs_fd >= 0)
-		close(procfs_fd);
-	return err;
+		err = backend_open_by(&sw_cpu_cgroup_v2, config, error, &c->backend);
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "%s/cpu.stat", c->backend->own_cgroup);
+	c->stat = fopen(path, "re");
+	if (!c->stat)
+		return sw_fail(error, -errno, "cannot open %s: %s", path, strerror(errno));
+	c->times = fopen("/proc/stat", "re");
+	return c->times ? 0 : sw_fail(error, -errno, "cannot open /proc/stat: %s", strerror(errno));
 }
 
 /* After a sleep like that before a sample: what is cold then is cold here. */
@@ -146,7 +132,8 @@ void fig_cgroup(struct bench *b)
 		bench_raw(b, "cgroup", "bare", ns + n, n);
 		over = stat_added(ns, ns + n, n);
 		times = stat_median(ns + 2 * n, n);
-		bench_limit(b, "cgroup", "a sample of cgroup_v2, over a bare read", "us", over.value / 1e3, over.se / 1e3, 5, NAN);
+		bench_limit(b, "cgroup", "a sample of cgroup_v2, over a bare read", "us", over.value / 1e3, over.se / 1e3, 5,
+			    NAN);
 		bench_limit(b, "cgroup_times", "  of which /proc/stat", "us", times.value / 1e3, times.se / 1e3, NAN, NAN);
 	}
 	close_all(&c);

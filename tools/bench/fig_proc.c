@@ -8,10 +8,10 @@
 #include "bench.h"
 
 #include "base/clock.h"
-#include "base/root.h"
 #include "cpu/backend.h"
 #include "load.h"
 #include "stat.h"
+#include "variant.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,31 +22,6 @@
 #define FEW 5
 #define THREADS 1000
 #define LEAD_NS 20000000
-
-static int open_proc(const struct pool *pool, struct sw_error *error, struct sw_cpu_backend **ret)
-{
-	int n_cpus = sw_cpu_possible(error), err;
-	int16_t *domain_of = n_cpus > 0 ? calloc(n_cpus, sizeof(*domain_of)) : NULL;
-	struct sw_cpu_config config = {
-		.domain_of = domain_of,
-		.n_cpus = n_cpus,
-		.n_domains = 1,
-		.pids = &pool->pid,
-		.n_pids = 1,
-		.procfs_fd = sw_root_open("/proc"),
-	};
-
-	if (n_cpus < 0)
-		err = n_cpus;
-	else if (!domain_of || config.procfs_fd < 0)
-		err = sw_fail(error, -ENOMEM, "out of memory, or no /proc");
-	else
-		err = sw_cpu_proc.open(&config, error, ret);
-	free(domain_of);
-	if (config.procfs_fd >= 0)
-		close(config.procfs_fd);
-	return err;
-}
 
 /* One sample, in whose window the classes up to `last_class` ran; 0: none. */
 static int one_sample(struct sw_cpu_backend *b, struct pool *p, unsigned n_classes, double *cpu_ns,
@@ -95,7 +70,7 @@ void fig_proc(struct bench *b)
 	if (err)
 		sw_fail(&error, err, "%d sleeping threads cannot be made: %s", THREADS, strerror(-err));
 	else
-		err = open_proc(&pool, &error, &backend);
+		err = backend_open_by(&sw_cpu_proc, (struct sw_cpu_config){.pids = &pool.pid, .n_pids = 1}, &error, &backend);
 	for (int i = 0; i < 3 && !err; i++)
 		err = one_sample(backend, &pool, 2, &warm_up, &error);
 	for (unsigned i = 0; i < 3 && !err; i++)

@@ -51,32 +51,35 @@ void floors_close(struct floors *f)
 	free(f);
 }
 
-int backend_open(uint32_t hook, uint32_t slots, const int32_t *pids, size_t n_pids, struct sw_error *error,
-		 struct sw_ebpf **ret)
+int backend_open_by(const struct sw_cpu_ops *ops, struct sw_cpu_config config, struct sw_error *error,
+		    struct sw_cpu_backend **ret)
 {
 	int n_cpus = sw_cpu_possible(error), err;
 	int16_t *domain_of = n_cpus > 0 ? calloc(n_cpus, sizeof(*domain_of)) : NULL;
-	struct sw_cpu_config config = {
-		.domain_of = domain_of,
-		.n_cpus = n_cpus,
-		.n_domains = 1,
-		.pids = pids,
-		.n_pids = n_pids,
-		.slots = slots,
-		.hook = hook,
-		.procfs_fd = sw_root_open("/proc"),
-	};
-	struct sw_cpu_backend *backend;
 
+	config.domain_of = domain_of;
+	config.n_cpus = n_cpus;
+	config.n_domains = 1;
+	config.procfs_fd = sw_root_open("/proc");
 	if (n_cpus < 0)
 		err = n_cpus;
 	else if (!domain_of || config.procfs_fd < 0)
 		err = sw_fail(error, -ENOMEM, "out of memory, or no /proc");
 	else
-		err = sw_cpu_ebpf.open(&config, error, &backend);
+		err = ops->open(&config, error, ret);
 	free(domain_of);
 	if (config.procfs_fd >= 0)
 		close(config.procfs_fd);
+	return err;
+}
+
+int backend_open(uint32_t hook, uint32_t slots, const int32_t *pids, size_t n_pids, struct sw_error *error,
+		 struct sw_ebpf **ret)
+{
+	const struct sw_cpu_config config = {.pids = pids, .n_pids = n_pids, .slots = slots, .hook = hook};
+	struct sw_cpu_backend *backend;
+	int err = backend_open_by(&sw_cpu_ebpf, config, error, &backend);
+
 	if (!err)
 		*ret = (struct sw_ebpf *)backend;
 	return err;

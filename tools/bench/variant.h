@@ -46,7 +46,14 @@ uint64_t variant_charged_ns(const struct variant *v, const pid_t tids[2]);
 /* Nobody reads these tables: free what died. False: it fills up with tasks whose end was not seen, so open it anew. */
 bool variant_tidy(struct variant *v);
 
-/* The library's back end over the whole host (n_pids 0) or trees, domains left out. */
+/*
+ * Open a back end on this machine, all CPUs in one domain: fills in what of `config` is about the machine. 0, or as
+ * ops->open() says, in words.
+ */
+int backend_open_by(const struct sw_cpu_ops *ops, struct sw_cpu_config config, struct sw_error *error,
+		    struct sw_cpu_backend **ret);
+
+/* BPF's over the whole host (n_pids 0) or trees, domains left out. */
 int backend_open(uint32_t hook, uint32_t slots, const int32_t *pids, size_t n_pids, struct sw_error *error,
 		 struct sw_ebpf **ret);
 void backend_close(struct sw_ebpf *b);
