@@ -203,21 +203,6 @@ static void add_package_line(const struct calibration *c, const struct calibrati
 		   p->number, min, max, busy);
 }
 
-/* A zone without a reading is not in the watts; nor will it be in what they are taken from, if it stays so. */
-static void add_left_out(const struct sw_header *h, struct buf *out)
-{
-	struct buf text = { 0 };
-
-	for (size_t i = 0; i < h->n_zones; i++) {
-		if (!h->zones[i].problem)
-			continue;
-		buf_clear(&text);
-		buf_printf(&text, "zone %s is left out: %s", h->zones[i].name, h->zones[i].problem);
-		text_wrapped(out, &text);
-	}
-	buf_free(&text);
-}
-
 void calibration_text(const struct calibration *c, const char *file, struct buf *out)
 {
 	struct buf name = { 0 };
@@ -232,7 +217,8 @@ void calibration_text(const struct calibration *c, const char *file, struct buf 
 	buf_text(out, "\n\n");
 	for (size_t i = 0; i < c->n_packages; i++)
 		add_package_line(c, &c->packages[i], out);
-	add_left_out(c->header, out);
+	/* nor will they be in what the watts are taken from, if it stays so */
+	text_left_out(out, c->header);
 	buf_text(out, "\n for run and monitor: ");
 	if (file) {
 		format_plain(&name, file, UINT32_MAX);

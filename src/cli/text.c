@@ -68,6 +68,20 @@ void text_wrapped(struct buf *out, const struct buf *text)
 	buf_free(&words);
 }
 
+void text_left_out(struct buf *out, const struct sw_header *h)
+{
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < h->n_zones; i++) {
+		if (!h->zones[i].problem)
+			continue;
+		buf_clear(&text);
+		buf_printf(&text, "zone %s is left out: %s", h->zones[i].name, h->zones[i].problem);
+		text_wrapped(out, &text);
+	}
+	buf_free(&text);
+}
+
 void text_sources(struct buf *out, const struct sw_header *h)
 {
 	struct buf text = { 0 };
@@ -91,13 +105,7 @@ void text_sources(struct buf *out, const struct sw_header *h)
 		buf_printf(&text, "no %s: %s", h->backend_refusals[i].name, h->backend_refusals[i].reason);
 		text_wrapped(out, &text);
 	}
-	for (size_t i = 0; i < h->n_zones; i++) {
-		if (!h->zones[i].problem)
-			continue;
-		buf_clear(&text);
-		buf_printf(&text, "zone %s is left out: %s", h->zones[i].name, h->zones[i].problem);
-		text_wrapped(out, &text);
-	}
+	text_left_out(out, h);
 	if (text_is_modelled(h)) {
 		buf_clear(&text);
 		buf_text(&text, "~ is a model's number, not a measured one");

@@ -50,6 +50,9 @@ size_t text_next_cgroup(const struct sw_cgroup *rows, size_t n, uint64_t (*time)
 /* A paragraph; lines after the first are indented further. */
 void text_wrapped(struct buf *out, const struct buf *text);
 
+/* Zones without a reading, which are in no sum, and why. */
+void text_left_out(struct buf *out, const struct sw_header *h);
+
 /* What stands behind the numbers, and why it is no better. */
 void text_sources(struct buf *out, const struct sw_header *h);
 
