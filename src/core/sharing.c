@@ -110,6 +110,7 @@ bool sw_share_sum_zones(struct sw_monitor *m, const struct sw_window *window, in
 	for (size_t i = 0; i < m->meter.n_zones; i++) {
 		const struct sw_zone_info *z = &source->zones[i];
 		int64_t nj = window->zone_nj[i];
+		uint32_t domains;
 
 		if (!sw_zone_counts(z))
 			continue;
@@ -127,8 +128,9 @@ bool sw_share_sum_zones(struct sw_monitor *m, const struct sw_window *window, in
 			continue;
 		}
 		sw_add_nj(z->role == SW_ROLE_PACKAGE ? &r->package_nj : &r->dram_nj, nj);
-		if (covered(m, window, i))
-			add_to_pot(m, covered(m, window, i), z, nj);
+		domains = covered(m, window, i);
+		if (domains)
+			add_to_pot(m, domains, z, nj);
 		else
 			*nowhere_nj += nj;
 	}
