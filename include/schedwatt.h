@@ -131,6 +131,17 @@ struct sw_options {
 			       * its last window. 0: until the target ends or sw_monitor_stop() */
 	uint64_t data_bytes_max; /* the most memory for collected rows, half of it for threads' if there are any: beyond it
 				  * the oldest go, an eighth of the room at a time. 0: 64 MiB */
+	/*
+	 * Which columns the rows of processes and of threads are to have, by name and in this order (sw_columns() lists
+	 * them); none: the standard set, which is for processes "time", "pid", "ppid", "comm", "state", "oncpu_ns",
+	 * "joules", "watts", and for threads "time", "pid", "tid", "comm", "state", "oncpu_ns", "joules". A name that is
+	 * not known, that the kind of row lacks, or that comes twice is refused (-EINVAL). To ask for columns of threads
+	 * is to ask for SW_BY_THREAD.
+	 */
+	const char *const *process_columns;
+	size_t n_process_columns;
+	const char *const *thread_columns;
+	size_t n_thread_columns;
 };
 
 /* Ways to attach to sched_switch, best first. */
@@ -157,6 +168,20 @@ struct sw_zone {
 	uint32_t counted;    /* non-zero: part of total_nj */
 	uint32_t one_core;   /* non-zero: of one core of the package only (AMD's `core` in powercap) */
 	const char *problem; /* why it cannot be read, or NULL */
+};
+
+/*
+ * How the machine was set and what it had to do when the monitor was opened, as far as /sys and /proc of the options
+ * tell: NULL or SW_ABSENT where they do not.
+ */
+struct sw_environment {
+	const char *governor;  /* cpufreq's scaling_governor; "mixed" where CPUs differ, as for the next two */
+	const char *driver;    /* cpufreq's scaling_driver */
+	const char *microcode; /* its revision, as /proc/cpuinfo writes it */
+	int64_t turbo;         /* 1: frequencies above the nominal one are allowed; 0: they are not */
+	int64_t smt;           /* 1: more than one thread of a core is in use; 0: not */
+	int64_t ac_power;      /* 1: on mains; 0: on battery */
+	int64_t load_hundredths; /* the load average over one minute, times 100 */
 };
 
 /* What does not change during a recording. Lives until sw_monitor_close(). */
@@ -194,6 +219,7 @@ struct sw_header {
 	size_t n_baseline;           /* 0 when no baseline is known */
 	uint32_t slots;              /* of the slot table in use; 0: there is none */
 	const int32_t *domain_package; /* number of each domain's package; a package's domains stand together */
+	const struct sw_environment *environment; /* never NULL */
 };
 
 /*
@@ -360,12 +386,12 @@ struct sw_summary {
 	uint64_t cgroups_folded; /* removed ones that are in the subtree totals of those above them only */
 };
 
-/* What the values of a column are: sw_column.type. */
-enum sw_column_type {
-	SW_COLUMN_I64 = 0,
-	SW_COLUMN_U64 = 1,
-	SW_COLUMN_F64 = 2,
-	SW_COLUMN_TEXT = 3, /* raw bytes as the kernel holds them, without NUL, at most 63 */
+/* What the values of a column are: sw_column.type and sw_data_column.type. */
+enum sw_type {
+	SW_TYPE_I64 = 1,  /* int64_t */
+	SW_TYPE_U64 = 2,  /* uint64_t */
+	SW_TYPE_F64 = 3,  /* double */
+	SW_TYPE_TEXT = 4, /* bytes, filled up with NUL, at least one of them: raw as the kernel holds them */
 };
 
 /* Which rows have a column: bits of sw_column.kinds. */
@@ -378,7 +404,7 @@ enum sw_column_kind {
 enum sw_column_origin {
 	SW_COLUMN_READ = 0,      /* read as they are */
 	SW_COLUMN_DERIVED = 1,   /* calculated from what is read */
-	SW_COLUMN_ACCOUNTED = 2, /* from the back end and the energy source in use */
+	SW_COLUMN_ACCOUNTED = 2, /* from the back end and the energy source in use, over the window */
 };
 
 /*
@@ -395,26 +421,18 @@ struct sw_column {
 	const char *unit;   /* "ticks" (sysconf(_SC_CLK_TCK) a second), "pages", "bytes", "us", "ns", "J", "W", "%",
 			     * "ratio", "number", "address", or "none" of text */
 	const char *source; /* such as "proc_pid_stat(5) field 14" or "schedwatt" */
-	uint32_t type;      /* enum sw_column_type */
+	uint32_t type;      /* enum sw_type */
 	uint32_t kinds;     /* enum sw_column_kind, or-ed */
 	uint32_t origin;    /* enum sw_column_origin */
 };
 
 struct sw_monitor;
 
-/* What a column's values are: sw_data_column.type. */
-enum sw_type {
-	SW_TYPE_I64 = 1,  /* int64_t */
-	SW_TYPE_U64 = 2,  /* uint64_t */
-	SW_TYPE_F64 = 3,  /* double */
-	SW_TYPE_TEXT = 4, /* 16 bytes, filled up with NUL, at least one of them: raw as the kernel holds them */
-};
-
 /* One column of a table: two arrays of n_rows, which a numpy array can be laid over. */
 struct sw_data_column {
 	const char *name;       /* as long as the library is loaded */
 	uint32_t type;          /* enum sw_type */
-	uint32_t value_bytes;   /* of one value: 8, or 16 for text */
+	uint32_t value_bytes;   /* of one value: 8, or what text of this column has room for: 64 of "comm", 8 of "state" */
 	const void *values;     /* one a row, 0 where it is absent; NULL when there are no rows */
 	const uint8_t *present; /* by row: 1, or 0 for a value that is absent */
 };
@@ -425,14 +443,20 @@ struct sw_data_table {
 	size_t n_columns;
 	const struct sw_data_column *columns;
 	uint64_t dropped; /* rows that went before these, for want of room, since the last sw_monitor_get_data() */
+	uint64_t denied;  /* values that are absent because the caller may not read them, in rows made since then */
 };
 
 /*
- * What was collected: a row for each process that ran in a window and, with SW_BY_THREAD, for each thread. A thread's
- * rows are those with its value in the column "tid" (and in "pid": a tid is used again), in order of time.
- *   processes: time i64 (µs of CLOCK_REALTIME at the window's end), t_ns u64 (the same moment), pid i64, ppid i64,
- *              comm text, oncpu_ns u64, joules f64, watts f64 (absent both where the window has no energy)
- *   threads:   time, t_ns, pid, tid i64, comm, oncpu_ns, joules
+ * What was collected: for each window a row for each process that ran in it, and for each of the options' pids that is
+ * alive, whether it ran or not. With SW_BY_THREAD likewise a row for each thread that ran, and for each living thread of
+ * the options' pids. One that has ended in the window has what the account tells of it ("time", ids, "ppid", "comm",
+ * "starttime", "oncpu_ns", "joules", "watts"), and the rest is absent; so has one that this /proc does not show.
+ *
+ * The columns are those chosen, in their order; then, of the following, those that are not chosen:
+ *   "t_ns" u64 (the window's end, CLOCK_MONOTONIC), "pid" i64, "tid" i64 (threads), and "starttime" u64, which tells
+ *   tasks apart whose number is used again.
+ * A thread's rows are those with its value in "tid" (and in "pid" and "starttime"), in order of time. "time" is that of
+ * the window's end; counters are read just after it.
  */
 struct sw_data {
 	struct sw_data_table processes;
@@ -549,6 +573,43 @@ SW_API int sw_monitor_collect_stop(struct sw_monitor *m);
  * all rows were taken, why the thread gave up, with its words. Any thread.
  */
 SW_API int sw_monitor_get_data(struct sw_monitor *m, struct sw_data **ret);
+
+/* What a check found: sw_check.state. */
+enum sw_check_state {
+	SW_CHECK_WORKS = 1,
+	SW_CHECK_LACKS = 2,    /* `reason` says why, `remedy` what to do about it */
+	SW_CHECK_NOTE = 3,     /* neither good nor bad: how the machine is set */
+	SW_CHECK_UNKNOWN = 4,  /* it could not be found out; `reason` says why */
+};
+
+/* One thing that was looked at. */
+struct sw_check {
+	const char *area;   /* "backend", "hook", "energy", "zone", "kernel", "privilege", "cgroup" or "memory" */
+	const char *name;   /* what within it: "ebpf", "tp_btf", "powercap", "package-0", "CAP_BPF" */
+	uint32_t state;     /* enum sw_check_state */
+	const char *value;  /* what was found, such as "6.1.0-18-amd64", or NULL */
+	const char *reason; /* a sentence, or NULL */
+	const char *remedy; /* a sentence that a user can act on, or NULL */
+};
+
+/* What works on this machine for this caller. The receiver's own, to be given to sw_checkup_free(). */
+struct sw_checkup {
+	const struct sw_check *checks; /* those of an area stand together */
+	size_t n_checks;
+	const char *backend;       /* the first in order that opens for the whole host, or NULL */
+	const char *energy_source; /* the first in order that opens and is measured, or NULL */
+};
+
+/*
+ * Try every back end, hook and energy source for the whole host, as sw_monitor_open() would, and look at what they need.
+ * Of the options only the roots (`sysfs`, `procfs`, `cgroupfs`) and `slots` are looked at; NULL: the defaults. What is
+ * opened is closed again; nothing stays attached. 0, whatever was found; -EINVAL a bad option, -ENOENT no such
+ * directory, -ENOMEM; *ret is untouched then. Any thread.
+ */
+SW_API int sw_checkup_run(const struct sw_options *options, struct sw_checkup **ret);
+
+/* NULL is fine. Any thread. */
+SW_API void sw_checkup_free(struct sw_checkup *checkup);
 
 /* NULL is fine. Any thread. */
 SW_API void sw_data_free(struct sw_data *data);

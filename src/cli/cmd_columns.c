@@ -17,10 +17,10 @@
 static const char *type_name(uint32_t type)
 {
 	static const char *const names[] = {
-		[SW_COLUMN_I64] = "i64",
-		[SW_COLUMN_U64] = "u64",
-		[SW_COLUMN_F64] = "f64",
-		[SW_COLUMN_TEXT] = "text",
+		[SW_TYPE_I64] = "i64",
+		[SW_TYPE_U64] = "u64",
+		[SW_TYPE_F64] = "f64",
+		[SW_TYPE_TEXT] = "text",
 	};
 
 	return names[type];

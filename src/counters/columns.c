@@ -26,24 +26,24 @@ enum {
 
 /* In the order of the columns' indices. */
 static const struct sw_column columns[] = {
-	{ "time", "us", "schedwatt", SW_COLUMN_I64, BOTH, SW_COLUMN_READ },
-	{ "pid", "number", "proc_pid(5)", SW_COLUMN_I64, BOTH, SW_COLUMN_READ },
-	{ "tid", "number", "proc_pid_task(5)", SW_COLUMN_I64, BOTH, SW_COLUMN_READ },
-	{ "comm", "none", "proc_pid_stat(5) field 2", SW_COLUMN_TEXT, BOTH, SW_COLUMN_READ },
-	{ "state", "none", "proc_pid_stat(5) field 3", SW_COLUMN_TEXT, BOTH, SW_COLUMN_READ },
+	{ "time", "us", "schedwatt", SW_TYPE_I64, BOTH, SW_COLUMN_READ },
+	{ "pid", "number", "proc_pid(5)", SW_TYPE_I64, BOTH, SW_COLUMN_READ },
+	{ "tid", "number", "proc_pid_task(5)", SW_TYPE_I64, BOTH, SW_COLUMN_READ },
+	{ "comm", "none", "proc_pid_stat(5) field 2", SW_TYPE_TEXT, BOTH, SW_COLUMN_READ },
+	{ "state", "none", "proc_pid_stat(5) field 3", SW_TYPE_TEXT, BOTH, SW_COLUMN_READ },
 #define X(number, name, type)                                                                              \
 	{ #name, STAT_UNIT(number), "proc_pid_stat(5) field " #number,                                     \
-	  _Generic((type)0, int64_t: SW_COLUMN_I64, uint64_t: SW_COLUMN_U64), BOTH, SW_COLUMN_READ },
+	  _Generic((type)0, int64_t: SW_TYPE_I64, uint64_t: SW_TYPE_U64), BOTH, SW_COLUMN_READ },
 	SW_PROC_STAT_FIELDS(X)
 #undef X
-#define X(name, member) { #name, "pages", "proc_pid_statm(5)", SW_COLUMN_U64, SW_COLUMN_OF_PROCESS, SW_COLUMN_READ },
+#define X(name, member) { #name, "pages", "proc_pid_statm(5)", SW_TYPE_U64, SW_COLUMN_OF_PROCESS, SW_COLUMN_READ },
 	SW_STATM_COLUMNS(X)
 #undef X
-	{ "cpuUsage", "%", "schedwatt", SW_COLUMN_F64, BOTH, SW_COLUMN_DERIVED },
-	{ "memUsage", "ratio", "schedwatt", SW_COLUMN_F64, BOTH, SW_COLUMN_DERIVED },
-	{ "oncpu_ns", "ns", "schedwatt", SW_COLUMN_U64, BOTH, SW_COLUMN_ACCOUNTED },
-	{ "joules", "J", "schedwatt", SW_COLUMN_F64, BOTH, SW_COLUMN_ACCOUNTED },
-	{ "watts", "W", "schedwatt", SW_COLUMN_F64, BOTH, SW_COLUMN_ACCOUNTED },
+	{ "cpuUsage", "%", "schedwatt", SW_TYPE_F64, BOTH, SW_COLUMN_DERIVED },
+	{ "memUsage", "ratio", "schedwatt", SW_TYPE_F64, BOTH, SW_COLUMN_DERIVED },
+	{ "oncpu_ns", "ns", "schedwatt", SW_TYPE_U64, BOTH, SW_COLUMN_ACCOUNTED },
+	{ "joules", "J", "schedwatt", SW_TYPE_F64, BOTH, SW_COLUMN_ACCOUNTED },
+	{ "watts", "W", "schedwatt", SW_TYPE_F64, BOTH, SW_COLUMN_ACCOUNTED },
 };
 
 _Static_assert(sizeof(columns) / sizeof(columns[0]) == SW_COLUMNS_N, "a column for each index");

@@ -50,12 +50,12 @@ static void all_in_order(void **state)
 	for (size_t i = 0; i < n; i++) {
 		assert_string_equal(c[i].name, names[i]);
 		assert_true(c[i].source && c[i].source[0]);
-		assert_true(c[i].type <= SW_COLUMN_TEXT);
+		assert_in_range(c[i].type, SW_TYPE_I64, SW_TYPE_TEXT);
 		assert_true(c[i].kinds & SW_COLUMN_OF_PROCESS);
 		for (u = 0; u < sizeof(units) / sizeof(units[0]) && strcmp(units[u], c[i].unit); u++)
 			;
 		assert_true(u < sizeof(units) / sizeof(units[0]));
-		assert_int_equal(!strcmp(c[i].unit, "none"), c[i].type == SW_COLUMN_TEXT);
+		assert_int_equal(!strcmp(c[i].unit, "none"), c[i].type == SW_TYPE_TEXT);
 	}
 }
 
@@ -76,33 +76,33 @@ static void what_they_are(void **state)
 	const uint32_t both = SW_COLUMN_OF_PROCESS | SW_COLUMN_OF_THREAD;
 
 	(void)state;
-	expect("time", SW_COLUMN_I64, "us", "schedwatt", both, SW_COLUMN_READ);
-	expect("pid", SW_COLUMN_I64, "number", "proc_pid(5)", both, SW_COLUMN_READ);
-	expect("comm", SW_COLUMN_TEXT, "none", "proc_pid_stat(5) field 2", both, SW_COLUMN_READ);
-	expect("ppid", SW_COLUMN_I64, "number", "proc_pid_stat(5) field 4", both, SW_COLUMN_READ);
-	expect("flags", SW_COLUMN_U64, "number", "proc_pid_stat(5) field 9", both, SW_COLUMN_READ);
-	expect("utime", SW_COLUMN_U64, "ticks", "proc_pid_stat(5) field 14", both, SW_COLUMN_READ);
-	expect("cstime", SW_COLUMN_I64, "ticks", "proc_pid_stat(5) field 17", both, SW_COLUMN_READ);
-	expect("priority", SW_COLUMN_I64, "number", "proc_pid_stat(5) field 18", both, SW_COLUMN_READ);
-	expect("starttime", SW_COLUMN_U64, "ticks", "proc_pid_stat(5) field 22", both, SW_COLUMN_READ);
-	expect("vsize", SW_COLUMN_U64, "bytes", "proc_pid_stat(5) field 23", both, SW_COLUMN_READ);
-	expect("rss", SW_COLUMN_I64, "pages", "proc_pid_stat(5) field 24", both, SW_COLUMN_READ);
-	expect("rsslim", SW_COLUMN_U64, "bytes", "proc_pid_stat(5) field 25", both, SW_COLUMN_READ);
-	expect("startcode", SW_COLUMN_U64, "address", "proc_pid_stat(5) field 26", both, SW_COLUMN_READ);
-	expect("kstkeip", SW_COLUMN_U64, "address", "proc_pid_stat(5) field 30", both, SW_COLUMN_READ);
-	expect("signal", SW_COLUMN_U64, "number", "proc_pid_stat(5) field 31", both, SW_COLUMN_READ);
-	expect("wchan", SW_COLUMN_U64, "address", "proc_pid_stat(5) field 35", both, SW_COLUMN_READ);
-	expect("nswap", SW_COLUMN_U64, "pages", "proc_pid_stat(5) field 36", both, SW_COLUMN_READ);
-	expect("delayacct_blkio_ticks", SW_COLUMN_U64, "ticks", "proc_pid_stat(5) field 42", both, SW_COLUMN_READ);
-	expect("env_end", SW_COLUMN_U64, "address", "proc_pid_stat(5) field 51", both, SW_COLUMN_READ);
-	expect("exit_code", SW_COLUMN_I64, "number", "proc_pid_stat(5) field 52", both, SW_COLUMN_READ);
-	expect("size", SW_COLUMN_U64, "pages", "proc_pid_statm(5)", SW_COLUMN_OF_PROCESS, SW_COLUMN_READ);
-	expect("dt", SW_COLUMN_U64, "pages", "proc_pid_statm(5)", SW_COLUMN_OF_PROCESS, SW_COLUMN_READ);
-	expect("cpuUsage", SW_COLUMN_F64, "%", "schedwatt", both, SW_COLUMN_DERIVED);
-	expect("memUsage", SW_COLUMN_F64, "ratio", "schedwatt", both, SW_COLUMN_DERIVED);
-	expect("oncpu_ns", SW_COLUMN_U64, "ns", "schedwatt", both, SW_COLUMN_ACCOUNTED);
-	expect("joules", SW_COLUMN_F64, "J", "schedwatt", both, SW_COLUMN_ACCOUNTED);
-	expect("watts", SW_COLUMN_F64, "W", "schedwatt", both, SW_COLUMN_ACCOUNTED);
+	expect("time", SW_TYPE_I64, "us", "schedwatt", both, SW_COLUMN_READ);
+	expect("pid", SW_TYPE_I64, "number", "proc_pid(5)", both, SW_COLUMN_READ);
+	expect("comm", SW_TYPE_TEXT, "none", "proc_pid_stat(5) field 2", both, SW_COLUMN_READ);
+	expect("ppid", SW_TYPE_I64, "number", "proc_pid_stat(5) field 4", both, SW_COLUMN_READ);
+	expect("flags", SW_TYPE_U64, "number", "proc_pid_stat(5) field 9", both, SW_COLUMN_READ);
+	expect("utime", SW_TYPE_U64, "ticks", "proc_pid_stat(5) field 14", both, SW_COLUMN_READ);
+	expect("cstime", SW_TYPE_I64, "ticks", "proc_pid_stat(5) field 17", both, SW_COLUMN_READ);
+	expect("priority", SW_TYPE_I64, "number", "proc_pid_stat(5) field 18", both, SW_COLUMN_READ);
+	expect("starttime", SW_TYPE_U64, "ticks", "proc_pid_stat(5) field 22", both, SW_COLUMN_READ);
+	expect("vsize", SW_TYPE_U64, "bytes", "proc_pid_stat(5) field 23", both, SW_COLUMN_READ);
+	expect("rss", SW_TYPE_I64, "pages", "proc_pid_stat(5) field 24", both, SW_COLUMN_READ);
+	expect("rsslim", SW_TYPE_U64, "bytes", "proc_pid_stat(5) field 25", both, SW_COLUMN_READ);
+	expect("startcode", SW_TYPE_U64, "address", "proc_pid_stat(5) field 26", both, SW_COLUMN_READ);
+	expect("kstkeip", SW_TYPE_U64, "address", "proc_pid_stat(5) field 30", both, SW_COLUMN_READ);
+	expect("signal", SW_TYPE_U64, "number", "proc_pid_stat(5) field 31", both, SW_COLUMN_READ);
+	expect("wchan", SW_TYPE_U64, "address", "proc_pid_stat(5) field 35", both, SW_COLUMN_READ);
+	expect("nswap", SW_TYPE_U64, "pages", "proc_pid_stat(5) field 36", both, SW_COLUMN_READ);
+	expect("delayacct_blkio_ticks", SW_TYPE_U64, "ticks", "proc_pid_stat(5) field 42", both, SW_COLUMN_READ);
+	expect("env_end", SW_TYPE_U64, "address", "proc_pid_stat(5) field 51", both, SW_COLUMN_READ);
+	expect("exit_code", SW_TYPE_I64, "number", "proc_pid_stat(5) field 52", both, SW_COLUMN_READ);
+	expect("size", SW_TYPE_U64, "pages", "proc_pid_statm(5)", SW_COLUMN_OF_PROCESS, SW_COLUMN_READ);
+	expect("dt", SW_TYPE_U64, "pages", "proc_pid_statm(5)", SW_COLUMN_OF_PROCESS, SW_COLUMN_READ);
+	expect("cpuUsage", SW_TYPE_F64, "%", "schedwatt", both, SW_COLUMN_DERIVED);
+	expect("memUsage", SW_TYPE_F64, "ratio", "schedwatt", both, SW_COLUMN_DERIVED);
+	expect("oncpu_ns", SW_TYPE_U64, "ns", "schedwatt", both, SW_COLUMN_ACCOUNTED);
+	expect("joules", SW_TYPE_F64, "J", "schedwatt", both, SW_COLUMN_ACCOUNTED);
+	expect("watts", SW_TYPE_F64, "W", "schedwatt", both, SW_COLUMN_ACCOUNTED);
 }
 
 static void expect_query(const struct sw_query *q, uint32_t kind, const char *list)
