@@ -19,6 +19,7 @@ enum command {
 	COMMAND_CALIBRATE,
 	COMMAND_COMPARE,
 	COMMAND_COLUMNS,
+	COMMANDS,
 };
 
 struct options {

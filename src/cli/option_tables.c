@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Owns: the options of each command and their help. Must not know: what values are legal, what is done with them.
+ * Relies on: argp (glibc manual, "Parsing Program Options with Argp").
+ */
+#include "option_tables.h"
+
+/* Every command's. */
+static const struct argp_option help_options[] = {
+	{ "help", '?', NULL, 0, "Show this help", -1 },
+	{ NULL, 'h', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, -1 },
+	{ "usage", KEY_USAGE, NULL, 0, "Show a short usage message", -1 },
+	{ 0 },
+};
+
+/* Those of the commands that measure. */
+static const struct argp_option common_options[] = {
+	{ "slots", KEY_SLOTS, "N", 0, "Size of the kernel's table of tasks; chosen by itself by default", 0 },
+	{ "hook", KEY_HOOK, "NAME", OPTION_HIDDEN, NULL, 0 },
+	{ "sysfs", KEY_SYSFS, "DIR", 0, "Directory that stands for /sys, for energy counters", 0 },
+	{ "procfs", KEY_PROCFS, "DIR", 0, "Directory that stands for /proc", 0 },
+	{ 0 },
+};
+
+/* Those of the commands that write records. */
+static const struct argp_option record_options[] = {
+	{ "interval-ms", 'i', "MS", 0, "Length of a window in whole milliseconds, 10 to 3600000; 200 by default", 0 },
+	{ NULL, 'I', NULL, OPTION_ALIAS, NULL, 0 },
+	{ "output", 'o', "FILE", 0, "Write records to FILE, which is truncated; - is stdout", 0 },
+	{ "format", 'f', "FORMAT", 0, "Format of records: jsonl or text", 0 },
+	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, perf, msr, model or none", 0 },
+	{ "policy", KEY_POLICY, "NAME", 0, "How energy is shared: busy (default), capacity or marginal", 0 },
+	{ "baseline", KEY_BASELINE, "FILE|W0[,W1...]", 0,
+	  "Idle watts of each package, for the marginal share: a file of calibrate, or numbers", 0 },
+	{ "model", KEY_MODEL, "IDLE:MAX", 0, "Watts of one logical CPU, idle and busy, for the model", 0 },
+	{ "strict", KEY_STRICT, NULL, 0, "Fail where energy would not be measured", 0 },
+	{ "label", KEY_LABEL, "KEY=VALUE", 0, "Put a label into the records; may be repeated", 0 },
+	{ "cgroupfs", KEY_CGROUPFS, "DIR", 0, "Directory where cgroup v2 is mounted; found by itself by default", 0 },
+	{ 0 },
+};
+
+/* Those of the commands that have rows. */
+static const struct argp_option row_options[] = {
+	{ "by", KEY_BY, "WHAT", 0, "What rows stand for: process (default), thread, cgroup or comm", 0 },
+	{ "threads", KEY_THREADS, NULL, 0, "Add rows of threads to those of --by", 0 },
+	{ "no-cmdline", KEY_NO_CMDLINE, NULL, 0, "Leave the command lines of processes out", 0 },
+	{ 0 },
+};
+
+/* Those of the commands that account by one back end. */
+static const struct argp_option backend_options[] = {
+	{ "attribution-mode", KEY_ATTRIBUTION_MODE, "NAME", 0,
+	  "Back end for CPU time: auto, ebpf, cgroup_v2, cgroup_v1, proc or cpu_percent", 0 },
+	{ 0 },
+};
+
+/* And compare's. */
+static const struct argp_option monitor_options[] = {
+	{ "pid", 'p', "PID[,PID...]", 0, "Record these processes and what descends from them; may be repeated", 0 },
+	{ "scope", KEY_SCOPE, "SCOPE", 0, "With -p: tree (default), or process for the processes alone", 0 },
+	{ "cgroup", KEY_CGROUP, "PATH", 0, "Record this cgroup (v2) and those below it", 0 },
+	{ "duration", 'd', "SECONDS", 0, "End after this time (decimals are allowed); by default, at SIGINT or SIGTERM",
+	  0 },
+	{ 0 },
+};
+
+static const struct argp_option calibrate_options[] = {
+	{ "duration", 'd', "SECONDS", 0, "How long to measure (decimals are allowed), in whole windows; 10 by default", 0 },
+	{ "interval-ms", 'i', "MS", 0, "Length of a window in whole milliseconds, 10 to 3600000; 500 by default", 0 },
+	{ NULL, 'I', NULL, OPTION_ALIAS, NULL, 0 },
+	{ "output", 'o', "FILE", 0, "Write the baseline to FILE, for --baseline; - is stdout", 0 },
+	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, perf or msr", 0 },
+	{ "max-busy", KEY_MAX_BUSY, "PERCENT", 0,
+	  "How busy the CPUs of a package may be; by default 5, and no more than half a CPU", 0 },
+	{ 0 },
+};
+
+static const struct argp_option columns_options[] = {
+	{ "format", 'f', "FORMAT", 0, "Format of the list: text (default) or jsonl", 0 },
+	{ 0 },
+};
+
+/* Or getopt would take run's --cgroup for a short --cgroupfs, and record something else than was asked for. */
+static const struct argp_option run_options[] = {
+	{ "cgroup", KEY_CGROUP, "PATH", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, NULL, 0 },
+	{ 0 },
+};
+
+static const char run_doc[] =
+	"Account the energy and CPU time of a command and of all that descends from it. The summary goes to stderr; "
+	"records are written only with -f or -o. Exits as the command does."
+	"\vExamples:\n"
+	"  schedwatt run -- make -j8\n"
+	"  schedwatt run -o build.jsonl --label job=nightly -- make -j8\n"
+	"  schedwatt run --by thread --policy marginal --baseline idle.json -- ./benchmark\n"
+	"\n"
+	"Exit status: the command's; 127 not found, 126 not executable, 128+n killed by signal n, 125 a failure of "
+	"schedwatt before the command started, 2 usage.";
+
+static const char monitor_doc[] =
+	"Record the energy and CPU time of this machine, of running processes with all that descends from them, or of a "
+	"cgroup, window by window."
+	"\vExamples:\n"
+	"  schedwatt monitor\n"
+	"  schedwatt monitor -p 4242 --threads\n"
+	"  schedwatt monitor -p 4242,4300 --scope process -d 10\n"
+	"  schedwatt monitor --cgroup /sys/fs/cgroup/system.slice --by cgroup\n"
+	"  schedwatt monitor -i 1000 -d 60 -f jsonl -o host.jsonl\n"
+	"  schedwatt monitor -f jsonl | jq -c '[.time_utc, .total_joules]'\n"
+	"\n"
+	"A recording of processes ends when they and, unless --scope process, their descendants have ended; SIGINT and "
+	"SIGTERM end any, with its summary. Exit status: 0 done, 1 failed, 2 usage.";
+
+static const char calibrate_doc[] =
+	"Measure the idle power of each package, for the marginal policy of run and monitor, and how much it varies. Do "
+	"this when the machine has nothing to do: a busy one is refused."
+	"\vExamples:\n"
+	"  schedwatt calibrate\n"
+	"  schedwatt calibrate -o idle.json -d 60\n"
+	"  schedwatt run --policy marginal --baseline idle.json -- make -j8\n"
+	"\n"
+	"Nothing is written unless the machine was idle all the time. Exit status: 0 done, 1 failed, refused or "
+	"interrupted, 2 usage.";
+
+static const char compare_doc[] =
+	"Account one target by every source of CPU time that opens here, over the same windows, and show side by side "
+	"what each says, how far it is from ebpf, and how much of that its causes make up: others in a cgroup, tasks "
+	"that ended between two reads, ticks, interrupts, stolen time, division by the number of CPUs. What is beyond "
+	"them is UNEXPLAINED."
+	"\vExamples:\n"
+	"  schedwatt compare -p 4242 -d 10\n"
+	"  schedwatt compare --cgroup /sys/fs/cgroup/system.slice -d 60\n"
+	"  schedwatt compare -- make -j8\n"
+	"  schedwatt compare -p 4242 -d 10 -f jsonl -o comparison.jsonl\n"
+	"\n"
+	"The table of a command goes to stderr, as run's summary does; then the exit status is the command's, or 125 for "
+	"a failure before it started. Otherwise: 0 done, 1 failed, 2 usage. No second back end to compare with is a "
+	"failure.";
+
+static const char columns_doc[] =
+	"List the columns that rows of processes and threads can have: name, type, unit, which rows have it, and where "
+	"its values come from."
+	"\vExamples:\n"
+	"  schedwatt columns\n"
+	"  schedwatt columns -f jsonl | jq -r 'select(.thread).name'\n"
+	"\n"
+	"Nothing is measured. Exit status: 0 done, 1 failed, 2 usage.";
+
+/* What a command has of its own. */
+static const struct {
+	const char *name;
+	const struct argp_option *options;
+	const char *args, *doc;
+} own[] = {
+	[COMMAND_RUN] = { "run", run_options, "[--] COMMAND [ARGUMENT...]", run_doc },
+	[COMMAND_MONITOR] = { "monitor", monitor_options, NULL, monitor_doc },
+	[COMMAND_CALIBRATE] = { "calibrate", calibrate_options, NULL, calibrate_doc },
+	[COMMAND_COMPARE] = { "compare", monitor_options, "-p PID[,PID...]\n--cgroup=PATH\n[--] COMMAND [ARGUMENT...]",
+			      compare_doc },
+	[COMMAND_COLUMNS] = { "columns", columns_options, NULL, columns_doc },
+};
+
+_Static_assert(sizeof(own) / sizeof(own[0]) == COMMANDS, "options for each command");
+
+struct option_tables option_tables(enum command command)
+{
+	bool measures = command != COMMAND_COLUMNS;
+	const struct argp_option *const shared[] = {
+		help_options,
+		measures ? common_options : NULL,
+		measures && command != COMMAND_COMPARE ? backend_options : NULL,
+		measures && command != COMMAND_CALIBRATE ? record_options : NULL,
+		command == COMMAND_RUN || command == COMMAND_MONITOR ? row_options : NULL,
+	};
+	struct option_tables t = {
+		.name = own[command].name,
+		.args = own[command].args,
+		.doc = own[command].doc,
+		.n = 1,
+		.table = { own[command].options },
+	};
+
+	_Static_assert(sizeof(shared) / sizeof(shared[0]) < OPTION_TABLES_MAX, "room for all");
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		if (shared[i])
+			t.table[t.n++] = shared[i];
+	}
+	return t;
+}
