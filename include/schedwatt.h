@@ -653,6 +653,14 @@ SW_API const char *sw_monitor_error(const struct sw_monitor *m);
 SW_API void sw_monitor_error_copy(const struct sw_monitor *m, char *text, size_t size);
 
 /*
+ * Do once, without effect on the recording, what windows take: read every energy counter that was opened, and run the
+ * programs that are loaded. For a process that means to give privileges up: a child of fork(2) gives them up, asks, and
+ * ends with _exit(2); what suffices there suffices here. 0; -EACCES or -EPERM it does not, or another reason, with its
+ * words; -EBUSY while the monitor's own thread runs.
+ */
+SW_API int sw_monitor_check(struct sw_monitor *m);
+
+/*
  * Detach and free, in any state; NULL is fine. A thread of the monitor's is ended first, without a last window. No other
  * thread may use the monitor then. In the callback of a monitor with a thread: it is freed behind the callback, after
  * which nobody may use it; not in the callback of one that is stepped.

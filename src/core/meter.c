@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEND_EVERY_NS 1000000000 /* looking for a lost counter lists a directory of sysfs */
+/*
+ * Looking for a lost counter lists a directory of sysfs: once a second at first, as a driver is loaded again or a package
+ * comes back, then less and less often, for it may be gone for good.
+ */
+#define MEND_EVERY_NS 1000000000ULL
+#define MEND_TRIES    8
+#define MEND_DOUBLED  5
 
 int sw_meter_init(struct sw_meter *m, struct sw_energy_source *source)
 {
@@ -90,17 +96,49 @@ void sw_meter_read(struct sw_meter *m, const struct sw_busy *busy, struct sw_ene
 	m->asleep_ns = point->asleep_ns;
 }
 
+static bool has_lost(const struct sw_meter *m)
+{
+	for (size_t i = 0; i < m->n_zones; i++)
+		if (m->values[i].status && !m->source->zones[i].problem)
+			return true;
+	return false;
+}
+
+static uint64_t mend_pause_ns(unsigned tries)
+{
+	unsigned doubled = tries < MEND_TRIES ? 0 : tries - MEND_TRIES + 1;
+
+	return tries ? MEND_EVERY_NS << (doubled < MEND_DOUBLED ? doubled : MEND_DOUBLED) : 0;
+}
+
 void sw_meter_mend(struct sw_meter *m)
 {
 	uint64_t now_ns = sw_now_ns();
 
-	if (!m->source || !m->source->ops->mend || now_ns - m->mended_ns < MEND_EVERY_NS)
+	if (!m->source || !m->source->ops->mend)
 		return;
-	for (size_t i = 0; i < m->n_zones; i++) {
-		if (!m->values[i].status || m->source->zones[i].problem)
-			continue;
-		m->mended_ns = now_ns;
-		m->source->ops->mend(m->source);
+	if (!has_lost(m)) {
+		m->mend_tries = 0;
 		return;
 	}
+	if (now_ns - m->mended_ns < mend_pause_ns(m->mend_tries))
+		return;
+	m->mended_ns = now_ns;
+	m->mend_tries++;
+	m->source->ops->mend(m->source);
+}
+
+int sw_meter_check(struct sw_meter *m, struct sw_error *error)
+{
+	if (!sw_meter_measures(m))
+		return 0;
+	m->source->ops->read(m->source, NULL, m->values);
+	for (size_t i = 0; i < m->n_zones; i++) {
+		const struct sw_zone_info *zone = &m->source->zones[i];
+
+		if (m->values[i].status && !zone->problem)
+			return sw_fail(error, m->values[i].status, "cannot read the energy counter %s: %s", zone->name,
+				       strerror(-m->values[i].status));
+	}
+	return 0;
 }

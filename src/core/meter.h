@@ -23,6 +23,7 @@ struct sw_meter {
 	uint64_t last_ns;
 	uint64_t asleep_ns;
 	uint64_t mended_ns; /* when the source last looked for what is gone */
+	unsigned mend_tries; /* in a row */
 };
 
 /* Takes `source` over, also on failure. 0 or -ENOMEM. */
@@ -40,6 +41,9 @@ void sw_meter_read(struct sw_meter *m, const struct sw_busy *busy, struct sw_ene
 
 /* Between boundaries: have the source look for counters that went away, if some did. */
 void sw_meter_mend(struct sw_meter *m);
+
+/* Can this process still read what the source opened? 0 or -errno, with words. The counters take no notice. */
+int sw_meter_check(struct sw_meter *m, struct sw_error *error);
 
 /* Does the zone's energy belong into the total? */
 bool sw_zone_counts(const struct sw_zone_info *zone);

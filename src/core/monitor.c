@@ -70,6 +70,16 @@ int sw_monitor_remove_cgroup(struct sw_monitor *m)
 	return err ? err : sw_others_remove_cgroups(m);
 }
 
+int sw_monitor_check(struct sw_monitor *m)
+{
+	const struct sw_cpu_ops *ops = m->backend->ops;
+	int err = sw_runner_check_steps(m);
+
+	if (!err && ops->check)
+		err = ops->check(m->backend, &m->error);
+	return err ? err : sw_meter_check(&m->meter, &m->error);
+}
+
 /* The announced boundary has passed: 1 and *ret is the window that it ended, 0: it was the first. */
 static int take_boundary(struct sw_monitor *m, bool more, struct sw_energy_point *point, const struct sw_window **ret)
 {

@@ -139,6 +139,12 @@ struct sw_cpu_ops {
 	size_t (*new_cgroups)(struct sw_cpu_backend *b, const struct sw_cgroup_info **ret);
 	/* Is any task of a target of pids alive? Cheap; exact only in `ended` of a read. NULL: it cannot tell. */
 	bool (*alive)(struct sw_cpu_backend *b);
+	/*
+	 * Do once what reading a boundary may have the kernel do on behalf of this process, so that a process with fewer
+	 * privileges finds out whether they suffice; no account changes, so that a child of fork(2) may do it too. NULL:
+	 * files that are open, and are read, are all it takes.
+	 */
+	int (*check)(struct sw_cpu_backend *b, struct sw_error *error);
 	/* Remove the cgroup that was made for the target: 0 (there is none any more), or -EBUSY with words: who lives on in
 	 * it. `close` tries too, and has no words. NULL: none is ever made. */
 	int (*remove_own)(struct sw_cpu_backend *b, struct sw_error *error);

@@ -18,6 +18,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -247,6 +248,22 @@ static int ebpf_announce(struct sw_cpu_backend *backend, uint64_t at_ns, uint64_
 	return 0;
 }
 
+/* Both programs that reading runs: here, and on a CPU whose state will not settle. Both only look, or charge the time. */
+static int ebpf_check(struct sw_cpu_backend *backend, struct sw_error *error)
+{
+	struct sw_ebpf *b = (struct sw_ebpf *)backend;
+	LIBBPF_OPTS(bpf_test_run_opts, here);
+	int cpu = sched_getcpu(), err = 0;
+
+	if (b->peeks && bpf_prog_test_run_opts(b->peek_fd, &here))
+		err = -errno;
+	if (!err && cpu >= 0)
+		err = begin_cpu((unsigned)cpu, b);
+	if (err)
+		return sw_fail(error, err, "cannot run a loaded BPF program: %s; this kernel wants CAP_BPF for it", strerror(-err));
+	return 0;
+}
+
 static bool ebpf_alive(struct sw_cpu_backend *backend)
 {
 	struct sw_ebpf *b = (struct sw_ebpf *)backend;
@@ -265,5 +282,6 @@ const struct sw_cpu_ops sw_cpu_ebpf = {
 	.tend = sw_ebpf_tend,
 	.new_cgroups = sw_ebpf_new_cgroups,
 	.alive = ebpf_alive,
+	.check = ebpf_check,
 	.close = ebpf_close,
 };

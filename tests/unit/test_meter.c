@@ -5,6 +5,7 @@
  */
 #include "fake_monitor.h"
 
+#include <errno.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -280,7 +281,7 @@ static void a_clock_that_is_set(void **state)
 	}
 }
 
-/* What fails is looked for after a boundary, once a second at most; what failed from the start is not. */
+/* What fails is looked for after a boundary, once a second, and after a while less often; what failed from the start is not. */
 static void looking_for_what_is_lost(void **state)
 {
 	struct fake *f = begun(200, 0);
@@ -291,14 +292,24 @@ static void looking_for_what_is_lost(void **state)
 		window(f);
 	assert_int_equal(src.mends, 0);
 	src.values[1].status = -19;
-	for (int i = 0; i < 50; i++)
+	for (int i = 0; i < 50; i++) /* 10 s: at 0, 1 … 7 and 9 */
 		assert_int_equal(window(f)->flags, SW_FLAG_NO_ENERGY);
-	assert_in_range(src.mends, 9, 10);
+	assert_int_equal(src.mends, 9);
+	for (int i = 50; i < 5 * 102; i++) /* and at 13, 21, 37, 69 and 101 */
+		window(f);
+	assert_int_equal(src.mends, 14);
 	src.values[1].status = 0;
 	src.mends = 0;
 	assert_int_equal(window(f)->flags, SW_FLAG_NO_ENERGY); /* it is read again, but was not when the window began */
 	assert_int_equal(window(f)->flags, 0);
 	assert_int_equal(src.mends, 0);
+	src.values[1].status = -19; /* gone anew: looked for at once again */
+	window(f);
+	assert_int_equal(src.mends, 1);
+	src.values[1].status = 0;
+	src.mends = 0;
+	window(f);
+	window(f);
 	zones[1].problem = (char *)"permission denied";
 	src.values[1].status = -13;
 	for (int i = 0; i < 10; i++)
@@ -308,9 +319,34 @@ static void looking_for_what_is_lost(void **state)
 	fake_free(f);
 }
 
+/* What a process that gave privileges up can still do: the counters take no notice of being asked. */
+static void asked_whether_it_can_go_on(void **state)
+{
+	struct fake *f = begun(200, UINT64_C(1) << 40);
+	const struct sw_report *r;
+
+	(void)state;
+	assert_int_equal(sw_monitor_begin(f->m), 0);
+	src.power_w = 5;
+	window(f);
+	assert_int_equal(sw_monitor_check(f->m), 0);
+	src.values[1].status = -EACCES;
+	assert_int_equal(sw_monitor_check(f->m), -EACCES);
+	assert_string_equal(sw_monitor_error(f->m), "cannot read the energy counter package-0/dram: Permission denied");
+	zones[1].problem = (char *)"permission denied"; /* it could not be read before either */
+	assert_int_equal(sw_monitor_check(f->m), 0);
+	zones[1].problem = NULL;
+	src.values[1].status = 0;
+	r = window(f);
+	assert_int_equal(r->flags, 0);
+	assert_int_equal(r->zone_nj[0], INT64_C(1000000000)); /* 5 W for 0.2 s */
+	fake_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(asked_whether_it_can_go_on),
 		cmocka_unit_test(read_before_it_wraps), cmocka_unit_test(not_read_without_need),
 		cmocka_unit_test(a_gap_too_long),       cmocka_unit_test(a_suspend),
 		cmocka_unit_test(a_suspend_between),    cmocka_unit_test(a_clock_that_is_set),
