@@ -120,13 +120,6 @@ static int monitor_failed(struct session *s, const char *what, int err)
 	return err;
 }
 
-int session_begin(struct session *s)
-{
-	int err = sw_monitor_begin(s->monitor);
-
-	return err < 0 ? monitor_failed(s, "cannot begin the recording", err) : 0;
-}
-
 /* What the sink left in s->buf, as one write. */
 static void write_record(struct session *s)
 {
@@ -160,7 +153,7 @@ static void tell_shared(struct session *s, const struct sw_report *report)
 	message_note(&words);
 }
 
-static void take_report(struct session *s, const struct sw_report *report)
+static void take_report(struct session *s, const struct sw_report *report, const struct sw_data *rows)
 {
 	s->recorded_ns = report->t_ns - s->recording.header->started_ns;
 	s->pids_alive = report->pids_alive;
@@ -170,8 +163,23 @@ static void take_report(struct session *s, const struct sw_report *report)
 		compare_take(&s->compare);
 	if (!has_records(s))
 		return;
-	s->sink->sample(&s->recording, report, &s->buf);
+	s->sink->sample(&s->recording, report, rows, &s->buf);
 	write_record(s);
+}
+
+/* Rows live until this returns; so the window is written in here, where there are any. */
+static void take_rows(struct sw_monitor *m, const struct sw_data *rows, void *ctx)
+{
+	take_report(ctx, sw_monitor_report(m), rows);
+}
+
+int session_begin(struct session *s)
+{
+	int err = s->recording.columns.n ? sw_monitor_set_callback(s->monitor, take_rows, s) : 0;
+
+	if (err >= 0)
+		err = sw_monitor_begin(s->monitor);
+	return err < 0 ? monitor_failed(s, "cannot begin the recording", err) : 0;
 }
 
 int session_next(struct session *s, const struct sw_report **ret)
@@ -186,8 +194,8 @@ int session_step(struct session *s)
 	const struct sw_report *report = NULL;
 	int r = session_next(s, &report);
 
-	if (r > 0)
-		take_report(s, report);
+	if (r > 0 && !s->recording.columns.n)
+		take_report(s, report, NULL);
 	return r < 0 ? r : 0;
 }
 
@@ -198,8 +206,8 @@ int session_finish(struct session *s)
 
 	if (r < 0)
 		return monitor_failed(s, "cannot read the last window", r);
-	if (r > 0)
-		take_report(s, report);
+	if (r > 0 && !s->recording.columns.n)
+		take_report(s, report, NULL);
 	return 0;
 }
 

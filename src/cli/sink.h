@@ -18,6 +18,13 @@ struct label {
 	const char *value;
 };
 
+/* Columns of rows, in their order. */
+struct column_list {
+	const struct sw_column **columns;
+	const char **names; /* of these */
+	size_t n;
+};
+
 /* What a recording is, as far as the command knows it and the library does not. */
 struct recording {
 	const struct sw_header *header;
@@ -28,14 +35,20 @@ struct recording {
 	const char *end;          /* in the summary: why the recording ended; NULL where it failed */
 	const struct label *labels;
 	size_t n_labels;
+	struct column_list columns; /* of rows of processes; none: no rows with columns are made */
+	struct column_list thread_columns; /* likewise, of threads */
 	const struct comparison *comparison; /* compare: what all back ends say; otherwise NULL */
 };
 
-/* Each function appends whole lines to `out`; what fails is in out->err. */
+/*
+ * Each function appends whole lines to `out`; what fails is in out->err. `rows` are the window's, with the columns that
+ * rec->columns and rec->thread_columns say; NULL where these are empty.
+ */
 struct sink {
 	const char *name;
 	void (*header)(const struct recording *rec, struct buf *out);
-	void (*sample)(const struct recording *rec, const struct sw_report *report, struct buf *out);
+	void (*sample)(const struct recording *rec, const struct sw_report *report, const struct sw_data *rows,
+		       struct buf *out);
 	void (*summary)(const struct recording *rec, const struct sw_summary *summary, struct buf *out);
 	const struct sink *compare; /* the same format, of rec->comparison */
 };

@@ -71,12 +71,14 @@ static struct json_object *add_backend(int *err, struct json_object *list, const
 	return backend;
 }
 
-static void jsonl_sample(const struct recording *rec, const struct sw_report *r, struct buf *out)
+static void jsonl_sample(const struct recording *rec, const struct sw_report *r, const struct sw_data *rows,
+			 struct buf *out)
 {
 	const struct comparison *c = rec->comparison;
 	struct json_object *record, *list;
 	int err = 0;
 
+	(void)rows;
 	record = record_new(&err, "comparison");
 	record_uint(&err, record, "seq", r->seq);
 	record_uint(&err, record, "t_ns", r->t_ns);
@@ -169,10 +171,12 @@ static void jsonl_summary(const struct recording *rec, const struct sw_summary *
 }
 
 /* A comparison is of the whole recording: its windows have no lines. */
-static void text_no_sample(const struct recording *rec, const struct sw_report *r, struct buf *out)
+static void text_no_sample(const struct recording *rec, const struct sw_report *r, const struct sw_data *rows,
+			   struct buf *out)
 {
 	(void)rec;
 	(void)r;
+	(void)rows;
 	(void)out;
 }
 

@@ -154,11 +154,14 @@ static void add_domains(int *err, struct json_object *in, const struct sw_report
 	}
 }
 
-static void jsonl_sample(const struct recording *rec, const struct sw_report *r, struct buf *out)
+static void jsonl_sample(const struct recording *rec, const struct sw_report *r, const struct sw_data *rows,
+			 struct buf *out)
 {
 	const struct sw_header *h = rec->header;
 	struct json_object *record, *nested;
 	int err = 0;
+
+	(void)rows;
 
 	record = record_new(&err, "sample");
 	record_uint(&err, record, "seq", r->seq);

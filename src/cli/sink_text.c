@@ -175,13 +175,15 @@ static void add_busiest(struct buf *out, const struct recording *rec, const stru
 	buf_free(&name);
 }
 
-static void text_sample(const struct recording *rec, const struct sw_report *r, struct buf *out)
+static void text_sample(const struct recording *rec, const struct sw_report *r, const struct sw_data *rows,
+			struct buf *out)
 {
 	const struct sw_header *h = rec->header;
 	uint64_t busy_ns = r->proc_oncpu_ns + r->other_oncpu_ns;
 	unsigned at = CLOCK_COLUMNS + WATTS_COLUMNS + JOULES_COLUMNS + BUSY_COLUMNS + LOST_COLUMNS + 2, flags;
 	char text[FORMAT_MAX];
 
+	(void)rows;
 	format_clock(text, r->time_utc_ns);
 	format_left(out, text, CLOCK_COLUMNS);
 	add_cell(out, h, text_nw(r->energy.total_nj, r->window_ns), text_nw(r->uncertainty_nj, r->window_ns), 2,

@@ -402,7 +402,7 @@ static void as_text(void **state)
 	(void)state;
 	record(&p, &rec, &s);
 	assert_string_equal(sink_text.compare->name, "text");
-	sink_text.compare->sample(&rec, &p.reference, &b);
+	sink_text.compare->sample(&rec, &p.reference, NULL, &b);
 	expect(&b, "");
 	sink_text.compare->summary(&rec, &s, &b);
 	expect(&b,
@@ -464,7 +464,7 @@ static void as_records(void **state)
 				       "file\"}]"));
 	buf_clear(&b);
 	p.reference.flags = SW_FLAG_SHORT;
-	sink_jsonl.compare->sample(&rec, &p.reference, &b);
+	sink_jsonl.compare->sample(&rec, &p.reference, NULL, &b);
 	expect(&b, "{\"type\":\"comparison\",\"seq\":0,\"t_ns\":0,\"time_utc\":\"1970-01-01T00:00:00.000000000Z\","
 		   "\"window_ns\":200000000," QUALITY "\"total_joules\":2,\"backends\":["
 		   "{\"backend\":\"ebpf\",\"quality\":\"exact\",\"proc_oncpu_ns\":200000000,\"proc_attributed_joules\":2,"
@@ -473,7 +473,7 @@ static void as_records(void **state)
 		   "\"proc_attributed_joules\":0.95," NOTHING
 		   "\"irq_ns\":3000000,\"steal_ns\":1000000,\"window_flags\":[]}]}\n");
 	p.c.backends[1].report = NULL; /* it has failed: there is nothing of it */
-	sink_jsonl.compare->sample(&rec, &p.reference, &b);
+	sink_jsonl.compare->sample(&rec, &p.reference, NULL, &b);
 	buf_add(&b, "", 1);
 	assert_null(strstr(b.data, "cpu_percent"));
 	buf_clear(&b);

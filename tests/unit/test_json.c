@@ -242,7 +242,7 @@ static void test_records(void **state)
 	(void)state;
 	sink_jsonl.header(&fixture_recording, &b);
 	expect(&b, golden_header);
-	sink_jsonl.sample(&fixture_recording, &fixture_report, &b);
+	sink_jsonl.sample(&fixture_recording, &fixture_report, NULL, &b);
 	expect(&b, golden_sample);
 	sink_jsonl.summary(&fixture_recording, &fixture_summary, &b);
 	expect(&b, golden_summary);
@@ -283,7 +283,7 @@ static void test_records_without_energy(void **state)
 	r.n_domains = 1;
 	r.n_processes = 0;
 	r.flags = 0;
-	sink_jsonl.sample(&rec, &r, &b);
+	sink_jsonl.sample(&rec, &r, NULL, &b);
 	buf_add(&b, "", 1);
 	assert_non_null(strstr(b.data, "\"total_joules\":null,\"package_joules\":null,\"dram_joules\":null,"
 				       "\"platform_joules\":null,\"zone_joules\":{},"
@@ -371,7 +371,7 @@ static void test_groupings(void **state)
 	fixture_rows(&r);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		h.by = cases[i].by;
-		sink_jsonl.sample(&rec, &r, &b);
+		sink_jsonl.sample(&rec, &r, NULL, &b);
 		expect_tail(&b, "\"window_flags\":[\"late\",\"no_energy\"],", cases[i].golden);
 	}
 	buf_free(&b);

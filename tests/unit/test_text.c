@@ -111,7 +111,7 @@ static void test_cgroup_backend(void **state)
 	h.energy_quality = NULL;
 	h.backend_refusals = refusals;
 	h.n_backend_refusals = 1;
-	sink_text.sample(&rec, &r, &b);
+	sink_text.sample(&rec, &r, NULL, &b);
 	expect(&b, "00:00:00.000              -               -   18.8    0.000  -      a 75.0\n");
 	sink_text.summary(&rec, &s, &b);
 	expect(&b, "\n"
@@ -138,14 +138,14 @@ static void test_sample(void **state)
 	struct buf b = { 0 };
 
 	(void)state;
-	sink_text.sample(&fixture_recording, &r, &b);
+	sink_text.sample(&fixture_recording, &r, NULL, &b);
 	expect(&b,
 	       "22:13:20.200          12.00           2.400   25.0    0.002  "
 	       "late,no_energy  a\"b\\?" BAD " 75.0   0.5\n");
 
 	/* All flags do not fit; the busiest give way. */
 	r.flags = (1u << SW_FLAGS) - 1;
-	sink_text.sample(&fixture_recording, &r, &b);
+	sink_text.sample(&fixture_recording, &r, NULL, &b);
 	expect(&b,
 	       "22:13:20.200          12.00           2.400   25.0    0.002  late,short,partial,no_energy,suspend+7\n");
 
@@ -155,7 +155,7 @@ static void test_sample(void **state)
 	r.n_processes = 0;
 	r.flags = 0;
 	r.window_ns = r.proc_oncpu_ns = r.other_oncpu_ns = r.idle_ns = r.lost_ns = 0;
-	sink_text.sample(&fixture_recording, &r, &b);
+	sink_text.sample(&fixture_recording, &r, NULL, &b);
 	expect(&b,
 	       "22:13:20.200              -               -      -    0.000  -\n");
 	buf_free(&b);
@@ -207,7 +207,7 @@ static void test_modelled(void **state)
 	h.n_energy_refusals = 1;
 	h.n_zones = 0;
 	h.policy = "busy";
-	sink_text.sample(&rec, &fixture_report, &b);
+	sink_text.sample(&rec, &fixture_report, NULL, &b);
 	expect(&b,
 	       "22:13:20.200    ~12.00" PM "0.12    ~2.400" PM "0.024   25.0    0.002  "
 	       "late,no_energy  a\"b\\?" BAD " 75.0   0.5\n");
@@ -293,7 +293,7 @@ static void test_busiest(void **state)
 	r.flags = 0;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		rec.by = cases[i].by;
-		sink_text.sample(&rec, &r, &b);
+		sink_text.sample(&rec, &r, NULL, &b);
 		expect(&b, cases[i].golden);
 	}
 	buf_free(&b);
