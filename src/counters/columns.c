@@ -9,10 +9,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum {
-	BOTH = SW_COLUMN_OF_PROCESS | SW_COLUMN_OF_THREAD,
-	NAME_MAX_LENGTH = 64, /* of a name asked for, as far as it is looked at to find the nearest */
-};
+#include "../base/nearest.h"
+
+enum { BOTH = SW_COLUMN_OF_PROCESS | SW_COLUMN_OF_THREAD };
 
 #define IS_FROM_TO(number, first, last) ((number) >= (first) && (number) <= (last))
 
@@ -67,29 +66,6 @@ const struct sw_column *sw_columns(size_t *n)
 	return columns;
 }
 
-/* How many letters must be put in, taken out or changed to make one name of the other (Levenshtein). */
-static size_t edit_distance(const char *a, size_t a_length, const char *b)
-{
-	size_t cut = a_length < NAME_MAX_LENGTH ? a_length : NAME_MAX_LENGTH;
-	size_t b_length = strlen(b), row[NAME_MAX_LENGTH + 1];
-
-	for (size_t i = 0; i <= cut; i++)
-		row[i] = i;
-	for (size_t j = 1; j <= b_length; j++) {
-		size_t diagonal = row[0];
-
-		row[0] = j;
-		for (size_t i = 1; i <= cut; i++) {
-			size_t best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[i];
-			best = row[i - 1] + 1 < best ? row[i - 1] + 1 : best;
-			row[i] = diagonal + 1 < best ? diagonal + 1 : best;
-		}
-	}
-	return row[cut] + (a_length - cut);
-}
-
 /* Of the columns that this kind of row has; the first of those that are equally near. */
 static const char *nearest(uint32_t kind, const char *name, size_t length)
 {
@@ -99,7 +75,7 @@ static const char *nearest(uint32_t kind, const char *name, size_t length)
 	for (unsigned c = 0; c < SW_COLUMNS_N; c++) {
 		if (!(columns[c].kinds & kind))
 			continue;
-		distance = edit_distance(name, length, columns[c].name);
+		distance = sw_edit_distance(name, length, columns[c].name);
 		if (distance < best) {
 			best = distance;
 			found = columns[c].name;
@@ -119,7 +95,7 @@ static int find(const char *name, size_t length)
 
 static int add(struct sw_query *q, const char *name, size_t length, struct sw_error *e)
 {
-	int shown = length < NAME_MAX_LENGTH ? (int)length : NAME_MAX_LENGTH;
+	int shown = length < SW_NEAREST_MAX ? (int)length : SW_NEAREST_MAX;
 	int c = find(name, length);
 
 	if (!length)
