@@ -2,11 +2,11 @@
 /*
  * Owns: how numbers, times and foreign bytes are spelt. Must not know: which record they stand in.
  * Relies on: RFC 3339 (times), RFC 3629 section 4 (what is valid UTF-8). Integers only: no rounding by floating point,
- * no decimal comma.
+ * no decimal comma. Real numbers are taken apart into two of them.
  */
 #include "format.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -59,6 +59,52 @@ void format_fixed(char text[FORMAT_MAX], uint64_t value, unsigned digits, unsign
 			 (unsigned long long)(value % unit));
 	else
 		snprintf(text, FORMAT_MAX, "%llu", (unsigned long long)value);
+}
+
+/* |value| as a whole number and a fraction in units of 10^-places. */
+static bool split_real(double value, unsigned places, uint64_t *whole, uint64_t *fraction)
+{
+	double magnitude = fabs(value);
+
+	if (!(magnitude < 18446744073709551616.0)) /* or not a number */
+		return false;
+	*whole = (uint64_t)magnitude;
+	*fraction = (uint64_t)llround((magnitude - (double)*whole) * (double)power10(places));
+	if (*fraction == power10(places)) { /* from 2^53 on there is no fraction to carry over */
+		*fraction = 0;
+		(*whole)++;
+	}
+	return true;
+}
+
+static bool real(char text[FORMAT_MAX], double value, unsigned places, bool fixed)
+{
+	uint64_t whole, fraction;
+	const char *sign;
+
+	if (!split_real(value, places, &whole, &fraction))
+		return false;
+	sign = value < 0 && (whole || fraction) ? "-" : "";
+	while (!fixed && fraction && fraction % 10 == 0) {
+		fraction /= 10;
+		places--;
+	}
+	if (places && (fixed || fraction))
+		snprintf(text, FORMAT_MAX, "%s%llu.%0*llu", sign, (unsigned long long)whole, (int)places,
+			 (unsigned long long)fraction);
+	else
+		snprintf(text, FORMAT_MAX, "%s%llu", sign, (unsigned long long)whole);
+	return true;
+}
+
+bool format_real_fixed(char text[FORMAT_MAX], double value, unsigned places)
+{
+	return real(text, value, places, true);
+}
+
+bool format_real(char text[FORMAT_MAX], double value, unsigned places)
+{
+	return real(text, value, places, false);
 }
 
 uint64_t format_scale(uint64_t value, uint64_t mul, uint64_t div)

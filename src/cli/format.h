@@ -3,6 +3,7 @@
 #ifndef SW_CLI_FORMAT_H
 #define SW_CLI_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,13 @@ void format_udecimal(char text[FORMAT_MAX], uint64_t value, unsigned digits);
 
 /* value / 10^digits, rounded half up to `places` (<= digits <= 18) and always showing them: "1.500". */
 void format_fixed(char text[FORMAT_MAX], uint64_t value, unsigned digits, unsigned places);
+
+/*
+ * A real number, rounded half up to `places` (<= 9): as format_fixed() shows it; without zeros at the end of its fraction.
+ * False: it is none, not finite, or 2^64 and above.
+ */
+bool format_real_fixed(char text[FORMAT_MAX], double value, unsigned places);
+bool format_real(char text[FORMAT_MAX], double value, unsigned places);
 
 /* value * mul / div, rounded half up; FORMAT_NONE when div is 0 or the result does not fit. */
 uint64_t format_scale(uint64_t value, uint64_t mul, uint64_t div);

@@ -91,7 +91,7 @@ void record_uint(int *err, json_object *in, const char *key, uint64_t value)
 	put(err, in, key, json_object_new_uint64(value));
 }
 
-static void put_number(int *err, json_object *in, const char *key, const char *text)
+void record_number(int *err, json_object *in, const char *key, const char *text)
 {
 	/* json-c writes the text; the double beside it is only for readers of the object, of which there are none. */
 	put(err, in, key, json_object_new_double_s(0, text));
@@ -102,7 +102,7 @@ void record_decimal(int *err, json_object *in, const char *key, int64_t value, u
 	char text[FORMAT_MAX];
 
 	format_decimal(text, value, digits);
-	put_number(err, in, key, text);
+	record_number(err, in, key, text);
 }
 
 void record_udecimal(int *err, json_object *in, const char *key, uint64_t value, unsigned digits)
@@ -110,7 +110,7 @@ void record_udecimal(int *err, json_object *in, const char *key, uint64_t value,
 	char text[FORMAT_MAX];
 
 	format_udecimal(text, value, digits);
-	put_number(err, in, key, text);
+	record_number(err, in, key, text);
 }
 
 void record_joules(int *err, json_object *in, const char *key, int64_t nj)

@@ -28,6 +28,9 @@ void record_decimal(int *err, struct json_object *in, const char *key, int64_t v
 void record_udecimal(int *err, struct json_object *in, const char *key, uint64_t value, unsigned digits);
 void record_joules(int *err, struct json_object *in, const char *key, int64_t nj);
 
+/* A number as it is written. */
+void record_number(int *err, struct json_object *in, const char *key, const char *text);
+
 /* A count that may be SW_ABSENT: then null. */
 void record_count(int *err, struct json_object *in, const char *key, int64_t value);
 
