@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gzip.h"
 #include "message.h"
 
 #define STALLED_READER_MS 2000
@@ -35,7 +36,7 @@ void output_use(struct output *o, int fd, const char *name)
 {
 	struct stat st;
 
-	*o = (struct output){ .fd = fd, .name = name };
+	*o = (struct output){ .fd = fd, .name = name, .stop_fd = -1 };
 	/* Of character devices only terminals have a reader; poll() on any other answers at once and does no harm. */
 	o->pollable = fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode));
 }
@@ -56,6 +57,17 @@ int output_open(struct output *o, const char *path)
 		return failed(o, "open", -errno);
 	output_use(o, fd, path);
 	return 0;
+}
+
+int output_open_records(struct output *o, const char *path)
+{
+	size_t len = strlen(path);
+	int err = output_open(o, path);
+
+	if (err || len < 3 || strcmp(path + len - 3, ".gz"))
+		return err;
+	err = gzip_new(&o->gzip);
+	return err ? failed(o, "compress", err) : 0;
 }
 
 /* Wait until the reader takes more. 0, -EPIPE when it has gone, -ETIMEDOUT. */
@@ -79,17 +91,13 @@ static int wait_writable(const struct output *o, int stop_fd)
 	}
 }
 
-int output_write(struct output *o, const struct buf *record, int stop_fd)
+static int write_all(struct output *o, const struct buf *bytes, int stop_fd)
 {
-	const char *at = record->data;
-	size_t left = record->len;
+	const char *at = bytes->data;
+	size_t left = bytes->len;
 	ssize_t n;
 	int err;
 
-	if (o->err)
-		return o->err;
-	if (record->err)
-		return failed(o, "format a record for", record->err);
 	while (left) {
 		bool guarded = o->pollable && stop_fd >= 0;
 
@@ -116,12 +124,45 @@ int output_write(struct output *o, const struct buf *record, int stop_fd)
 	return 0;
 }
 
+static int write_packed(struct output *o, const struct buf *record, bool last, int stop_fd)
+{
+	buf_clear(&o->packed);
+	gzip_add(o->gzip, record, last, &o->packed);
+	if (o->packed.err)
+		return failed(o, "compress a record for", o->packed.err);
+	return write_all(o, &o->packed, stop_fd);
+}
+
+int output_write(struct output *o, const struct buf *record, int stop_fd)
+{
+	if (o->err)
+		return o->err;
+	if (record->err)
+		return failed(o, "format a record for", record->err);
+	o->stop_fd = stop_fd;
+	if (o->gzip && record->len)
+		return write_packed(o, record, false, stop_fd);
+	return write_all(o, record, stop_fd);
+}
+
+static void end_packed(struct output *o)
+{
+	const struct buf nothing = { 0 };
+
+	if (o->gzip && !o->err)
+		write_packed(o, &nothing, true, o->stop_fd);
+	gzip_free(o->gzip);
+	o->gzip = NULL;
+	buf_free(&o->packed);
+}
+
 int output_close(struct output *o)
 {
 	int fd = o->fd;
 
 	if (fd < 0)
 		return o->err;
+	end_packed(o);
 	o->fd = -1;
 	if (close(fd) && errno != EINTR && !o->err)
 		failed(o, "close", -errno);

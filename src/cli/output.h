@@ -7,12 +7,17 @@
 
 #include "buf.h"
 
+struct gzip;
+
 struct output {
 	int fd;           /* -1: none */
 	bool pollable;    /* a pipe, terminal or socket: its reader may stand still, or go away */
 	bool closed_pipe; /* the reader has gone: quietly the end of the output */
 	const char *name; /* for messages; the caller's */
 	int err;          /* 0, or the first failure: nothing is written after it */
+	struct gzip *gzip; /* NULL: what is written is not compressed */
+	struct buf packed; /* what it made of the last record */
+	int stop_fd;      /* of the last record: what ends a compressed file is written likewise */
 };
 
 /*
@@ -20,6 +25,9 @@ struct output {
  * legal. 0 or -errno, with a message.
  */
 int output_open(struct output *o, const char *path);
+
+/* Likewise; a file whose name ends in .gz is compressed, so that it can be read up to its last record at any time. */
+int output_open_records(struct output *o, const char *path);
 
 /* An output that is open already: stdout or stderr. */
 void output_use(struct output *o, int fd, const char *name);
