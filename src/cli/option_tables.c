@@ -26,8 +26,7 @@ static const struct argp_option common_options[] = {
 static const struct argp_option record_options[] = {
 	{ "interval-ms", 'i', "MS", 0, "Length of a window in whole milliseconds, 10 to 3600000; 200 by default", 0 },
 	{ NULL, 'I', NULL, OPTION_ALIAS, NULL, 0 },
-	{ "output", 'o', "FILE", 0, "Write records to FILE, which is truncated; - is stdout", 0 },
-	{ "format", 'f', "FORMAT", 0, "Format of records: jsonl or text", 0 },
+	{ "output", 'o', "FILE", 0, "Write records to FILE, which is truncated; - is stdout, and .gz at its end compresses", 0 },
 	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, perf, msr, model or none", 0 },
 	{ "policy", KEY_POLICY, "NAME", 0, "How energy is shared: busy (default), capacity or marginal", 0 },
 	{ "baseline", KEY_BASELINE, "FILE|W0[,W1...]", 0,
@@ -43,7 +42,20 @@ static const struct argp_option record_options[] = {
 static const struct argp_option row_options[] = {
 	{ "by", KEY_BY, "WHAT", 0, "What rows stand for: process (default), thread, cgroup or comm", 0 },
 	{ "threads", KEY_THREADS, NULL, 0, "Add rows of threads to those of --by", 0 },
+	{ "format", 'f', "FORMAT", 0, "Format of records: jsonl, csv (rows of processes) or text", 0 },
+	{ "columns", KEY_COLUMNS, "NAME[,NAME...]", 0,
+	  "What rows of processes hold, in this order; `schedwatt columns` lists all", 0 },
+	{ "thread-columns", KEY_THREAD_COLUMNS, "NAME[,NAME...]", 0, "Likewise of threads, which are added", 0 },
+	{ "thread-output", KEY_THREAD_OUTPUT, "FILE", 0, "With -f csv: write rows of threads to FILE", 0 },
+	{ "csv-units", KEY_CSV_UNITS, NULL, 0, "With -f csv: a row of units behind that of names", 0 },
+	{ "flat", KEY_FLAT, NULL, 0, "With -f jsonl: a record for each row of a window, instead of lists", 0 },
 	{ "no-cmdline", KEY_NO_CMDLINE, NULL, 0, "Leave the command lines of processes out", 0 },
+	{ 0 },
+};
+
+/* Where records hold no such rows. */
+static const struct argp_option compare_options[] = {
+	{ "format", 'f', "FORMAT", 0, "Format of records: jsonl or text", 0 },
 	{ 0 },
 };
 
@@ -106,6 +118,7 @@ static const char monitor_doc[] =
 	"  schedwatt monitor -p 4242,4300 --scope process -d 10\n"
 	"  schedwatt monitor --cgroup /sys/fs/cgroup/system.slice --by cgroup\n"
 	"  schedwatt monitor -i 1000 -d 60 -f jsonl -o host.jsonl\n"
+	"  schedwatt monitor -p 4242 -f csv --columns time,comm,utime,cpuUsage,joules -o 4242.csv.gz\n"
 	"  schedwatt monitor -f jsonl | jq -c '[.time_utc, .total_joules]'\n"
 	"\n"
 	"A recording of processes ends when they and, unless --scope process, their descendants have ended; SIGINT and "
@@ -171,6 +184,7 @@ struct option_tables option_tables(enum command command)
 		measures && command != COMMAND_COMPARE ? backend_options : NULL,
 		measures && command != COMMAND_CALIBRATE ? record_options : NULL,
 		command == COMMAND_RUN || command == COMMAND_MONITOR ? row_options : NULL,
+		command == COMMAND_COMPARE ? compare_options : NULL,
 	};
 	struct option_tables t = {
 		.name = own[command].name,

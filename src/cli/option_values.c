@@ -132,7 +132,7 @@ int option_slots(struct options *o, const char *arg)
 
 int option_format(struct options *o, const char *arg)
 {
-	static const struct sink *const sinks[] = { &sink_jsonl, &sink_text };
+	static const struct sink *const sinks[] = { &sink_jsonl, &sink_csv, &sink_text };
 
 	for (size_t i = 0; i < sizeof(sinks) / sizeof(sinks[0]); i++) {
 		if (!strcmp(arg, sinks[i]->name)) {
@@ -140,7 +140,7 @@ int option_format(struct options *o, const char *arg)
 			return 0;
 		}
 	}
-	message_error("--format '%s' is not known; use jsonl or text", arg);
+	message_error("--format '%s' is not known; use jsonl, text or, for run and monitor, csv", arg);
 	return EINVAL;
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "option_rows.h"
 #include "option_tables.h"
 #include "option_values.h"
 #include "output.h"
@@ -80,6 +81,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return option_by(o, arg);
 	case KEY_THREADS:
 		o->threads = true;
+		return 0;
+	case KEY_COLUMNS:
+		return option_columns(o, arg);
+	case KEY_THREAD_COLUMNS:
+		return option_thread_columns(o, arg);
+	case KEY_THREAD_OUTPUT:
+		o->thread_output = arg;
+		return 0;
+	case KEY_CSV_UNITS:
+		o->csv_units = true;
+		return 0;
+	case KEY_FLAT:
+		o->flat = true;
 		return 0;
 	case KEY_NO_CMDLINE:
 		o->no_cmdline = true;
@@ -281,6 +295,8 @@ int options_parse(struct options *o, enum command command, int argc, char **argv
 		*status = p.status;
 		return -ECANCELED;
 	}
+	if (!err)
+		err = -option_rows_settle(o, command);
 	if (err == ENOMEM) {
 		*status = command == COMMAND_RUN ? EXIT_RUN_FAILED : EXIT_FAILED;
 		return -ENOMEM;
@@ -292,11 +308,19 @@ int options_parse(struct options *o, enum command command, int argc, char **argv
 	return 0;
 }
 
+static void column_list_free(struct column_list *list)
+{
+	free(list->columns);
+	free(list->names);
+}
+
 void options_free(struct options *o)
 {
 	for (size_t i = 0; i < o->n_labels; i++)
 		free((char *)o->labels[i].key); /* key and value are one piece */
 	free(o->labels);
+	column_list_free(&o->columns);
+	column_list_free(&o->thread_columns);
 	free(o->target.pids);
 	baseline_free(&o->baseline);
 	*o = (struct options){ 0 };
@@ -304,11 +328,13 @@ void options_free(struct options *o)
 
 void options_to_library(const struct options *o, struct sw_options *lib)
 {
+	/* none asked for: what the back end can tell; but rows with columns are those of processes */
+	uint32_t by = o->by || !(o->threads || o->columns.n) ? o->by : SW_BY_PROCESS;
+
 	*lib = (struct sw_options){
 		.sz = sizeof(*lib),
 		.interval_ms = o->interval_ms,
-		/* none asked for: what the back end can tell */
-		.by = o->threads ? (o->by ? o->by : SW_BY_PROCESS) | SW_BY_THREAD : o->by,
+		.by = o->threads ? by | SW_BY_THREAD : by,
 		.no_cmdline = o->no_cmdline,
 		.backend = o->backend,
 		.energy = o->energy,
@@ -323,5 +349,9 @@ void options_to_library(const struct options *o, struct sw_options *lib)
 		.sysfs = o->sysfs,
 		.procfs = o->procfs,
 		.cgroupfs = o->cgroupfs,
+		.process_columns = o->columns.names,
+		.n_process_columns = o->columns.n,
+		.thread_columns = o->thread_columns.names,
+		.n_thread_columns = o->thread_columns.n,
 	};
 }

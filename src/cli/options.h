@@ -28,6 +28,10 @@ struct options {
 	bool scope_given;
 	uint32_t by;              /* --by: one of enum sw_by; 0: not given */
 	bool threads;             /* rows of threads, beside those */
+	struct column_list columns, thread_columns; /* ours; see option_rows.h */
+	bool flat;                /* a record for each row, instead of lists */
+	bool csv_units;
+	const char *thread_output; /* csv: where threads' rows go; or NULL */
 	bool no_cmdline;
 	uint32_t interval_ms;
 	uint64_t duration_ns;     /* 0: until a signal */

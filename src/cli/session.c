@@ -33,13 +33,18 @@ int session_signals(sigset_t *ret)
 
 int session_output(struct session *s, const struct options *o, bool always)
 {
-	*s = (struct session){ .options = o, .out.fd = -1, .stop_fd = -1 };
+	int err;
+
+	*s = (struct session){ .options = o, .out.fd = -1, .thread_out.fd = -1, .stop_fd = -1 };
 	if (!always && !o->sink && !o->output)
 		return 0;
 	s->sink = o->sink ? o->sink : always ? &sink_text : &sink_jsonl;
 	if (o->compare)
 		s->sink = s->sink->compare;
-	return output_open(&s->out, o->output ? o->output : "-");
+	err = output_open_records(&s->out, o->output ? o->output : "-");
+	if (!err && o->thread_output)
+		err = output_open_records(&s->thread_out, o->thread_output);
+	return err;
 }
 
 /* What was not to be had is the best one's matter; why the next ones were passed over is in the records. */
@@ -98,6 +103,10 @@ int session_open(struct session *s, const struct target *target)
 		.by = s->options->by,
 		.labels = s->options->labels,
 		.n_labels = s->options->n_labels,
+		.flat = s->options->flat,
+		.csv_units = s->options->csv_units,
+		.columns = s->options->columns,
+		.thread_columns = s->options->thread_columns,
 	};
 	s->pids_alive = (uint32_t)s->recording.header->n_pids;
 	tell_fallback(s->recording.header);
@@ -127,9 +136,29 @@ static void write_record(struct session *s)
 	buf_clear(&s->buf);
 }
 
+static void take_failure(struct session *s)
+{
+	if (!s->thread_out.err || s->out.err)
+		return;
+	s->out.err = s->thread_out.err;
+	s->out.closed_pipe = s->thread_out.closed_pipe;
+}
+
+static void write_threads(struct session *s)
+{
+	output_write(&s->thread_out, &s->buf, s->stop_fd);
+	buf_clear(&s->buf);
+	take_failure(s);
+}
+
 static bool has_records(const struct session *s)
 {
 	return s->out.fd >= 0 && !s->out.err;
+}
+
+static bool has_thread_records(const struct session *s)
+{
+	return s->options->thread_output && has_records(s);
 }
 
 void session_header(struct session *s)
@@ -138,6 +167,10 @@ void session_header(struct session *s)
 		return;
 	s->sink->header(&s->recording, &s->buf);
 	write_record(s);
+	if (!has_thread_records(s))
+		return;
+	s->sink->threads->header(&s->recording, &s->buf);
+	write_threads(s);
 }
 
 /* Once: from then on it is on every record. */
@@ -165,6 +198,10 @@ static void take_report(struct session *s, const struct sw_report *report, const
 		return;
 	s->sink->sample(&s->recording, report, rows, &s->buf);
 	write_record(s);
+	if (!has_thread_records(s))
+		return;
+	s->sink->threads->sample(&s->recording, report, rows, &s->buf);
+	write_threads(s);
 }
 
 /* Rows live until this returns; so the window is written in here, where there are any. */
@@ -255,5 +292,9 @@ void session_close(struct session *s)
 	s->monitor = NULL;
 	compare_close(&s->compare);
 	output_close(&s->out);
+	if (s->options && s->options->thread_output) {
+		output_close(&s->thread_out);
+		take_failure(s);
+	}
 	buf_free(&s->buf);
 }

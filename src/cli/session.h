@@ -15,7 +15,8 @@
 struct session {
 	const struct options *options;
 	const struct sink *sink; /* NULL: no records */
-	struct output out;       /* fd -1: no records */
+	struct output out;       /* fd -1: no records; its `err` also tells of thread_out */
+	struct output thread_out; /* of rows of threads, if the options name a file for them */
 	struct buf buf;
 	struct sw_monitor *monitor;
 	struct recording recording;

@@ -6,6 +6,7 @@
 #ifndef SW_CLI_SINK_H
 #define SW_CLI_SINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "buf.h"
@@ -35,6 +36,8 @@ struct recording {
 	const char *end;          /* in the summary: why the recording ended; NULL where it failed */
 	const struct label *labels;
 	size_t n_labels;
+	bool flat;      /* rows are records of their own */
+	bool csv_units; /* a row of units behind the header row */
 	struct column_list columns; /* of rows of processes; none: no rows with columns are made */
 	struct column_list thread_columns; /* likewise, of threads */
 	const struct comparison *comparison; /* compare: what all back ends say; otherwise NULL */
@@ -50,10 +53,13 @@ struct sink {
 	void (*sample)(const struct recording *rec, const struct sw_report *report, const struct sw_data *rows,
 		       struct buf *out);
 	void (*summary)(const struct recording *rec, const struct sw_summary *summary, struct buf *out);
-	const struct sink *compare; /* the same format, of rec->comparison */
+	const struct sink *compare; /* the same format, of rec->comparison; NULL: there is none */
+	const struct sink *threads; /* of the rows of threads, where these are written apart; otherwise NULL */
 };
 
 extern const struct sink sink_jsonl; /* the records of schema schedwatt/1 */
+extern const struct sink sink_csv;   /* a table of rows, and nothing else: RFC 4180 */
+extern const struct sink sink_csv_threads;
 extern const struct sink sink_text;  /* for people: UTF-8, at most 100 columns */
 extern const struct sink sink_compare_jsonl;
 extern const struct sink sink_compare_text;

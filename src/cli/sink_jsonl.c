@@ -7,6 +7,7 @@
 #include "sink.h"
 
 #include "json.h"
+#include "jsonl_flat.h"
 #include "jsonl_rows.h"
 
 static void add_refusals(int *err, struct json_object *in, const char *key, const char *what,
@@ -154,6 +155,27 @@ static void add_domains(int *err, struct json_object *in, const struct sw_report
 	}
 }
 
+static void add_lists(int *err, struct json_object *in, const struct recording *rec, const struct sw_report *r,
+		      const struct sw_data *rows)
+{
+	const struct sw_header *h = rec->header;
+
+	if (rows) {
+		jsonl_table(err, in, "processes", &rows->processes, rec->columns.n);
+		if (rec->thread_columns.n)
+			jsonl_table(err, in, "threads", &rows->threads, rec->thread_columns.n);
+		return;
+	}
+	if (h->by & SW_BY_PROCESS)
+		jsonl_processes(err, in, h, r->processes, r->n_processes, false);
+	if (h->by & SW_BY_THREAD)
+		jsonl_threads(err, in, h, r->threads, r->n_threads);
+	if (h->by & SW_BY_CGROUP)
+		jsonl_cgroups(err, in, r->cgroups, r->n_cgroups);
+	if (h->by & SW_BY_COMM)
+		jsonl_comms(err, in, r->comms, r->n_comms);
+}
+
 static void jsonl_sample(const struct recording *rec, const struct sw_report *r, const struct sw_data *rows,
 			 struct buf *out)
 {
@@ -161,7 +183,6 @@ static void jsonl_sample(const struct recording *rec, const struct sw_report *r,
 	struct json_object *record, *nested;
 	int err = 0;
 
-	(void)rows;
 
 	record = record_new(&err, "sample");
 	record_uint(&err, record, "seq", r->seq);
@@ -202,15 +223,11 @@ static void jsonl_sample(const struct recording *rec, const struct sw_report *r,
 		if (r->flags & UINT32_C(1) << bit)
 			record_text(&err, nested, NULL, sw_flag_name(bit));
 	}
-	if (h->by & SW_BY_PROCESS)
-		jsonl_processes(&err, record, h, r->processes, r->n_processes, false);
-	if (h->by & SW_BY_THREAD)
-		jsonl_threads(&err, record, h, r->threads, r->n_threads);
-	if (h->by & SW_BY_CGROUP)
-		jsonl_cgroups(&err, record, r->cgroups, r->n_cgroups);
-	if (h->by & SW_BY_COMM)
-		jsonl_comms(&err, record, r->comms, r->n_comms);
+	if (!rec->flat)
+		add_lists(&err, record, rec, r, rows);
 	record_finish(err, record, out);
+	if (rec->flat)
+		jsonl_flat(rec, r, rows, out);
 }
 
 static void add_parts(int *err, struct json_object *in, const struct sw_energy *e)
@@ -273,4 +290,4 @@ static void jsonl_summary(const struct recording *rec, const struct sw_summary *
 	record_finish(err, record, out);
 }
 
-const struct sink sink_jsonl = { "jsonl", jsonl_header, jsonl_sample, jsonl_summary, &sink_compare_jsonl };
+const struct sink sink_jsonl = { "jsonl", jsonl_header, jsonl_sample, jsonl_summary, &sink_compare_jsonl, NULL };

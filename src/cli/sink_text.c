@@ -46,6 +46,8 @@ static void text_header(const struct recording *rec, struct buf *out)
 {
 	text_begin(rec, out);
 	text_sources(out, rec->header);
+	if (rec->columns.n)
+		return; /* text_rows() names them */
 	format_left(out, "time (UTC)", CLOCK_COLUMNS);
 	format_right(out, "watts", WATTS_COLUMNS);
 	format_right(out, "joules", JOULES_COLUMNS);
@@ -183,7 +185,10 @@ static void text_sample(const struct recording *rec, const struct sw_report *r, 
 	unsigned at = CLOCK_COLUMNS + WATTS_COLUMNS + JOULES_COLUMNS + BUSY_COLUMNS + LOST_COLUMNS + 2, flags;
 	char text[FORMAT_MAX];
 
-	(void)rows;
+	if (rows) {
+		text_rows(out, rec, r, rows);
+		return;
+	}
 	format_clock(text, r->time_utc_ns);
 	format_left(out, text, CLOCK_COLUMNS);
 	add_cell(out, h, text_nw(r->energy.total_nj, r->window_ns), text_nw(r->uncertainty_nj, r->window_ns), 2,
@@ -203,4 +208,4 @@ static void text_sample(const struct recording *rec, const struct sw_report *r, 
 	buf_text(out, "\n");
 }
 
-const struct sink sink_text = { "text", text_header, text_sample, text_summary, &sink_compare_text };
+const struct sink sink_text = { "text", text_header, text_sample, text_summary, &sink_compare_text, NULL };

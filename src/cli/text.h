@@ -41,6 +41,9 @@ unsigned text_comm(struct buf *out, const char *comm, bool kernel_thread);
 /* What rows stand for: as --by says, or 0; a back end that knows nothing but cgroups has rows of these. */
 uint32_t text_by(const struct recording *rec);
 
+/* The rows of a window with the columns of `rec`, and their names from time to time. */
+void text_rows(struct buf *out, const struct recording *rec, const struct sw_report *r, const struct sw_data *rows);
+
 /*
  * The cgroup that follows row `last` (n: none yet) when most `time` comes first, and of equal ones the first by path;
  * n when there is none.
