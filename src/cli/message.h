@@ -10,6 +10,7 @@ enum {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
+	EXIT_OVER_BUDGET = 124,  /* run: the command succeeded, and used too much */
 	EXIT_RUN_FAILED = 125,   /* run: a failure of ours before the command started */
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,

@@ -92,8 +92,15 @@ static const struct argp_option columns_options[] = {
 	{ 0 },
 };
 
-/* Or getopt would take run's --cgroup for a short --cgroupfs, and record something else than was asked for. */
 static const struct argp_option run_options[] = {
+	{ "repeat", 'r', "N", 0, "Run the command N times, 1 to 10000, and give statistics", 0 },
+	{ "warmup", KEY_WARMUP, "N", 0, "Run it N times before, 0 to 10000, which do not count", 0 },
+	{ "keep-going", KEY_KEEP_GOING, NULL, 0, "Go on when the command fails, and count that run too", 0 },
+	{ "budget", KEY_BUDGET, "AMOUNT", 0,
+	  "Exit 124 if a successful command used more in the mean: 500J (mJ, kJ, MJ) or 30cpu-s (cpu-ms)", 0 },
+	{ "budget-modelled", KEY_BUDGET_MODELLED, NULL, 0, "Let a model's joules stand for measured ones in --budget", 0 },
+	{ "json", KEY_JSON, "FILE", 0, "Write all results as one JSON object to FILE, which is truncated; - is stdout", 0 },
+	/* Or getopt would take run's --cgroup for a short --cgroupfs, and record something else than was asked for. */
 	{ "cgroup", KEY_CGROUP, "PATH", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, NULL, 0 },
 	{ 0 },
 };
@@ -105,9 +112,11 @@ static const char run_doc[] =
 	"  schedwatt run -- make -j8\n"
 	"  schedwatt run -o build.jsonl --label job=nightly -- make -j8\n"
 	"  schedwatt run --by thread --policy marginal --baseline idle.json -- ./benchmark\n"
+	"  schedwatt run -r 10 --warmup 2 --json result.json -- ./benchmark\n"
+	"  schedwatt run -r 5 --budget 500J -- make check\n"
 	"\n"
-	"Exit status: the command's; 127 not found, 126 not executable, 128+n killed by signal n, 125 a failure of "
-	"schedwatt before the command started, 2 usage.";
+	"Exit status: the command's, of a series that of the first run that failed; 124 over budget, 127 not found, 126 not executable, 128+n killed by signal n, 125 a failure of "
+	"schedwatt before the command started, 2 usage; in a series 130 after SIGINT.";
 
 static const char monitor_doc[] =
 	"Record the energy and CPU time of this machine, of running processes with all that descends from them, or of a "

@@ -19,6 +19,7 @@ enum {
 	SLOTS_MIN = 64,
 	SLOTS_MAX = 262144,
 	PIDS_MAX = 4096,
+	RUNS_MAX = 10000,
 };
 
 #define DURATION_MAX_S 1000000000
@@ -282,6 +283,28 @@ int option_model(struct options *o, const char *arg)
 		return EINVAL;
 	}
 	return 0;
+}
+
+int option_runs(uint32_t *ret, const char *option, const char *arg, uint32_t min)
+{
+	uint64_t n;
+
+	if (parse_whole(arg, RUNS_MAX, &n) || n < min) {
+		message_error("--%s '%s' is not a whole number of runs from %u to %d", option, arg, min, RUNS_MAX);
+		return EINVAL;
+	}
+	*ret = (uint32_t)n;
+	return 0;
+}
+
+int option_budget(struct options *o, const char *arg)
+{
+	if (!budget_parse(&o->budget, arg))
+		return 0;
+	message_error("--budget '%s' is not a number above 0 with its unit, J (mJ, kJ, MJ) or cpu-s (cpu-ms); write it like "
+		      "500J or 30cpu-s",
+		      arg);
+	return EINVAL;
 }
 
 int option_label(struct options *o, const char *arg)

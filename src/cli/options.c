@@ -139,6 +139,30 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* How often run runs, and what it makes of that. */
+static error_t parse_series(int key, char *arg, struct options *o)
+{
+	switch (key) {
+	case 'r':
+		return option_runs(&o->repeat, "repeat", arg, 1);
+	case KEY_WARMUP:
+		return option_runs(&o->warmup, "warmup", arg, 0);
+	case KEY_KEEP_GOING:
+		o->keep_going = true;
+		return 0;
+	case KEY_BUDGET:
+		return option_budget(o, arg);
+	case KEY_BUDGET_MODELLED:
+		o->budget.modelled = true;
+		return 0;
+	case KEY_JSON:
+		o->json = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static error_t parse_command(int key, char *arg, struct argp_state *state)
 {
 	struct parse *p = state->input;
@@ -153,6 +177,13 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 		return option_duration(p->o, arg);
 	case 'p':
 		return option_pids(p->o, arg);
+	case 'r':
+	case KEY_WARMUP:
+	case KEY_KEEP_GOING:
+	case KEY_BUDGET:
+	case KEY_BUDGET_MODELLED:
+	case KEY_JSON:
+		return parse_series(key, arg, p->o);
 	case KEY_SCOPE:
 		return option_scope(p->o, arg);
 	case KEY_CGROUP:
@@ -238,6 +269,31 @@ static int check_calibrate(const struct options *o)
 	return 0;
 }
 
+static int check_run(const struct options *o)
+{
+	bool joules = o->budget.kind == BUDGET_JOULES;
+	const char *records = o->output ? o->output : o->sink ? "-" : NULL;
+
+	if (!o->command) {
+		message_error("run needs a command; write schedwatt run -- COMMAND [ARGUMENT...]");
+		return -EINVAL;
+	}
+	if (o->budget.modelled && !joules) {
+		message_error("--budget-modelled is about a budget of joules; add --budget like 500J");
+		return -EINVAL;
+	}
+	if (joules && !strcmp(o->energy, "none")) {
+		message_error("--budget: with --energy 'none' there are no joules to judge; use another --energy, or a budget "
+			      "in cpu-s");
+		return -EINVAL;
+	}
+	if (o->json && records && !strcmp(o->json, records) && strncmp(o->json, "/dev/", 5)) {
+		message_error("--json '%s' is where the records go; give them a file of their own with -o", o->json);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* What can only be judged when all options are known. */
 static int check(const struct options *o, enum command command)
 {
@@ -252,10 +308,8 @@ static int check(const struct options *o, enum command command)
 			      "calibrate -o FILE` writes, or --baseline W0[,W1...]");
 		return -EINVAL;
 	}
-	if (command == COMMAND_RUN && !o->command) {
-		message_error("run needs a command; write schedwatt run -- COMMAND [ARGUMENT...]");
-		return -EINVAL;
-	}
+	if (command == COMMAND_RUN)
+		return check_run(o);
 	if (command == COMMAND_COMPARE && check_compare(o))
 		return -EINVAL;
 	return command == COMMAND_CALIBRATE ? check_calibrate(o) : check_target(o);
@@ -280,7 +334,7 @@ int options_parse(struct options *o, enum command command, int argc, char **argv
 		shared[i] = (struct argp){ .options = t.table[i], .parser = parse_option };
 		children[i - 1] = (struct argp_child){ .argp = &shared[i] };
 	}
-	*o = (struct options){ .interval_ms = INTERVAL_DEFAULT_MS, .backend = "auto", .energy = "auto" };
+	*o = (struct options){ .interval_ms = INTERVAL_DEFAULT_MS, .backend = "auto", .energy = "auto", .repeat = 1 };
 	if (command == COMMAND_CALIBRATE) {
 		o->interval_ms = CALIBRATE_INTERVAL_MS;
 		o->duration_ns = CALIBRATE_DURATION_NS;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "baseline.h"
+#include "budget.h"
 #include "schedwatt.h"
 #include "sink.h"
 #include "target.h"
@@ -52,6 +53,11 @@ struct options {
 	const char *cgroupfs;
 	struct label *labels; /* ours; keys and values too */
 	size_t n_labels;
+	uint32_t repeat;      /* run: how many runs count */
+	uint32_t warmup;      /* and how many go before them */
+	bool keep_going;      /* a command that fails does not end the series */
+	struct budget budget; /* on the mean */
+	const char *json;     /* --json, or NULL */
 	char **command; /* run, compare: points into the argument vector; otherwise NULL */
 };
 
