@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "terminal.h"
 
 int session_signals(sigset_t *ret)
 {
@@ -266,11 +267,13 @@ void session_summary(struct session *s, struct output *extra)
 		return;
 	}
 	if (has_records(s)) {
+		s->recording.style.colour = terminal_colours(s->out.fd);
 		s->sink->summary(&s->recording, summary, &s->buf);
 		write_record(s);
 	}
 	if (!extra)
 		return;
+	s->recording.style.colour = terminal_colours(extra->fd);
 	text->summary(&s->recording, summary, &s->buf);
 	output_write(extra, &s->buf, -1);
 	buf_clear(&s->buf);

@@ -26,6 +26,13 @@ struct column_list {
 	size_t n;
 };
 
+/* How text is to look, which depends on where it goes and on what was asked for. */
+struct text_style {
+	bool colour;
+	bool tree;          /* the summary has a picture of the tree */
+	uint32_t tree_fold; /* what has less of the CPU time, in thousandths of a per cent, is not drawn one by one */
+};
+
 /* What a recording is, as far as the command knows it and the library does not. */
 struct recording {
 	const struct sw_header *header;
@@ -40,6 +47,7 @@ struct recording {
 	bool csv_units; /* a row of units behind the header row */
 	struct column_list columns; /* of rows of processes; none: no rows with columns are made */
 	struct column_list thread_columns; /* likewise, of threads */
+	struct text_style style;
 	const struct comparison *comparison; /* compare: what all back ends say; otherwise NULL */
 };
 

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 bool text_is_modelled(const struct sw_header *h)
 {
@@ -53,6 +54,80 @@ void text_uncertainty(char text[FORMAT_MAX], int64_t nj, unsigned places)
 	snprintf(text, FORMAT_MAX, PLUS_MINUS "%.*s", FORMAT_MAX - 4, number);
 }
 
+int64_t text_model_doubt_nj(const struct sw_header *h, const struct sw_summary *s, int64_t part_nj)
+{
+	int64_t total_nj = text_chosen(h, s)->total_nj;
+	uint64_t doubt;
+
+	if (!text_is_modelled(h) || part_nj < 0 || total_nj <= 0 || s->total_uncertainty_nj < 0)
+		return SW_ABSENT;
+	doubt = format_scale((uint64_t)part_nj, (uint64_t)s->total_uncertainty_nj, (uint64_t)total_nj);
+	return doubt > INT64_MAX ? SW_ABSENT : (int64_t)doubt;
+}
+
+void text_model_doubt(char text[FORMAT_MAX], const struct sw_header *h, const struct sw_summary *s)
+{
+	int64_t total_nj = text_chosen(h, s)->total_nj, doubt_nj = text_model_doubt_nj(h, s, total_nj);
+	char percent[FORMAT_MAX];
+
+	text[0] = '\0';
+	if (doubt_nj == SW_ABSENT)
+		return;
+	text_percent(percent, (uint64_t)doubt_nj, (uint64_t)total_nj);
+	snprintf(text, FORMAT_MAX, " " PLUS_MINUS "%.*s %%", FORMAT_MAX - 8, percent);
+}
+
+const struct sw_energy *text_chosen(const struct sw_header *h, const struct sw_summary *s)
+{
+	int policy = sw_policy_parse(h->policy);
+
+	return &s->energy[policy < 0 ? SW_POLICY_BUSY : policy];
+}
+
+void text_share(char text[FORMAT_MAX], const struct sw_header *h, const struct sw_summary *s, int64_t nj, uint64_t oncpu_ns)
+{
+	int64_t all_nj = text_chosen(h, s)->proc_nj;
+
+	if (all_nj <= 0)
+		text_percent(text, oncpu_ns, s->proc_oncpu_ns);
+	else if (nj < 0)
+		strcpy(text, "-");
+	else
+		text_percent(text, (uint64_t)nj, (uint64_t)all_nj);
+}
+
+void text_end(char text[FORMAT_MAX], const struct sw_process *p)
+{
+	text[0] = '\0';
+	if (p->exited && !p->exit_known)
+		strcpy(text, "exited");
+	else if (p->exited && WIFSIGNALED(p->exit_code))
+		snprintf(text, FORMAT_MAX, "sig %d", WTERMSIG(p->exit_code));
+	else if (p->exited)
+		snprintf(text, FORMAT_MAX, "exit %d", WEXITSTATUS(p->exit_code));
+}
+
+void text_paint(struct buf *out, const struct recording *rec, enum text_look look, size_t from)
+{
+	static const char *const begin[] = {
+		[TEXT_STRONG] = "\033[1m",
+		[TEXT_WARNING] = "\033[33m",
+		[TEXT_FAINT] = "\033[2m",
+	};
+	struct buf text = { 0 };
+
+	if (!rec->style.colour || out->err || out->len <= from)
+		return;
+	buf_add(&text, out->data + from, out->len - from - 1); /* without the end of the line */
+	out->len = from;
+	buf_text(out, begin[look]);
+	buf_add(out, text.data, text.len);
+	buf_text(out, "\033[0m\n");
+	if (text.err)
+		out->err = text.err;
+	buf_free(&text);
+}
+
 void text_wrapped(struct buf *out, const struct buf *text)
 {
 	struct buf words = { 0 };
@@ -82,7 +157,7 @@ void text_left_out(struct buf *out, const struct sw_header *h)
 	buf_free(&text);
 }
 
-void text_sources(struct buf *out, const struct sw_header *h)
+void text_back_end(struct buf *out, const struct sw_header *h)
 {
 	struct buf text = { 0 };
 
@@ -106,8 +181,15 @@ void text_sources(struct buf *out, const struct sw_header *h)
 		text_wrapped(out, &text);
 	}
 	text_left_out(out, h);
+	buf_free(&text);
+}
+
+void text_sources(struct buf *out, const struct sw_header *h)
+{
+	struct buf text = { 0 };
+
+	text_back_end(out, h);
 	if (text_is_modelled(h)) {
-		buf_clear(&text);
 		buf_text(&text, "~ is a model's number, not a measured one");
 		for (size_t i = 0; i < h->n_energy_refusals; i++)
 			buf_printf(&text, "; no %s: %s", h->energy_refusals[i].name, h->energy_refusals[i].reason);

@@ -32,6 +32,25 @@ void text_percent(char text[FORMAT_MAX], uint64_t part, uint64_t whole);
 /* "±0.001", or nothing where the uncertainty is not known. */
 void text_uncertainty(char text[FORMAT_MAX], int64_t nj, unsigned places);
 
+/* The part of a total's uncertainty that a part of the total has, for a model's numbers; absent for counters'. */
+int64_t text_model_doubt_nj(const struct sw_header *h, const struct sw_summary *s, int64_t part_nj);
+
+/* How good a model's numbers are, " ±50.0 %", as their columns are headed; nothing of counters'. */
+void text_model_doubt(char text[FORMAT_MAX], const struct sw_header *h, const struct sw_summary *s);
+
+/* The energy of the chosen policy. */
+const struct sw_energy *text_chosen(const struct sw_header *h, const struct sw_summary *s);
+
+/* What part of the target's joules these are, in per cent, or of its CPU time where there are no joules; or "-". */
+void text_share(char text[FORMAT_MAX], const struct sw_header *h, const struct sw_summary *s, int64_t nj, uint64_t oncpu_ns);
+
+/* How a process ended: "exit 1", "sig 9", "exited" where only that is known, nothing of one that is running. */
+void text_end(char text[FORMAT_MAX], const struct sw_process *p);
+
+/* How the line or paragraph that stands in `out` from offset `from` to its end looks, where text may have colours. */
+enum text_look { TEXT_STRONG, TEXT_WARNING, TEXT_FAINT };
+void text_paint(struct buf *out, const struct recording *rec, enum text_look look, size_t from);
+
 /* An id as the reader sees it; "host:77", the kernel's own, where it cannot; "-" for neither. */
 void text_id(char text[FORMAT_MAX], int32_t id, int32_t host_id);
 
@@ -56,6 +75,9 @@ void text_wrapped(struct buf *out, const struct buf *text);
 /* Zones without a reading, which are in no sum, and why. */
 void text_left_out(struct buf *out, const struct sw_header *h);
 
+/* Back end, energy source and policy, with what to know of the back end. */
+void text_back_end(struct buf *out, const struct sw_header *h);
+
 /* What stands behind the numbers, and why it is no better. */
 void text_sources(struct buf *out, const struct sw_header *h);
 
@@ -65,7 +87,10 @@ void text_begin(const struct recording *rec, struct buf *out);
 /* The command, and what it is about. */
 void text_title(struct buf *out, const struct recording *rec);
 
-/* Of the summary: the table that --by asks for, and the threads' with --threads. */
+/* Of the summary: what was lost, and what the flags of its windows mean for the numbers. */
+void text_flaws(struct buf *out, const struct recording *rec, const struct sw_summary *s);
+
+/* Of the summary: the table that --by asks for, or both by command and by process; and the threads' with --threads. */
 void text_tables(struct buf *out, const struct recording *rec, const struct sw_summary *s);
 
 /* Of sink_text. */

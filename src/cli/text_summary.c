@@ -9,7 +9,11 @@
 #include "target.h"
 #include "text.h"
 
-enum { DOUBT_COLUMNS = 16 };
+enum {
+	DOUBT_COLUMNS = 16,
+	SHORT_NS = 20000000, /* twenty steps of a counter */
+	VAGUE_PERCENT = 20,  /* a number with a greater doubt than this part of it says little */
+};
 
 /* One line of the summary: a number in its column, its unit, its doubt, and what it is. */
 static void add_line(struct buf *out, const char *number, const char *unit, const char *doubt, const char *what)
@@ -44,6 +48,7 @@ static void add_seconds(struct buf *out, uint64_t ns, const char *what)
 void text_title(struct buf *out, const struct recording *rec)
 {
 	struct buf words = { 0 };
+	size_t at;
 
 	buf_printf(&words, "schedwatt %s:%s", rec->comparison ? "compare" : rec->command ? "run" : "monitor",
 		   rec->command ? "" : " ");
@@ -52,90 +57,80 @@ void text_title(struct buf *out, const struct recording *rec)
 	for (char *const *arg = rec->command; arg && *arg; arg++)
 		buf_printf(&words, " %s", *arg);
 	buf_add(&words, "", 1);
-	buf_text(out, "\n ");
+	buf_text(out, "\n");
+	at = out->len;
+	buf_text(out, " ");
 	if (words.err)
 		out->err = words.err;
 	else
 		format_plain(out, words.data, TEXT_COLUMNS - 1);
-	buf_text(out, "\n\n");
+	buf_text(out, "\n");
+	text_paint(out, rec, TEXT_STRONG, at);
+	buf_text(out, "\n");
 	buf_free(&words);
 }
 
-static void add_shares(struct buf *out, const struct recording *rec, const struct sw_summary *s)
+/* Of a policy that was not chosen, only a model's doubt is known: it is in proportion. */
+static int64_t share_doubt_nj(const struct sw_header *h, const struct sw_summary *s, uint32_t policy)
+{
+	const struct sw_energy *e = &s->energy[policy];
+
+	return e == text_chosen(h, s) ? s->proc_uncertainty_nj : text_model_doubt_nj(h, s, e->proc_nj);
+}
+
+static void add_shares(struct buf *out, const struct sw_header *h, const struct sw_summary *s)
 {
 	static const char *const rules[SW_POLICIES] = {
-		[SW_POLICY_BUSY] = "busy share: all energy goes by CPU time",
-		[SW_POLICY_CAPACITY] = "capacity share: idle CPUs keep their part",
-		[SW_POLICY_MARGINAL] = "marginal share: what lies above the idle baseline",
+		[SW_POLICY_BUSY] = "busy: all energy goes by CPU time",
+		[SW_POLICY_CAPACITY] = "capacity: idle CPUs keep their part",
+		[SW_POLICY_MARGINAL] = "above idle: what the idle baseline leaves over",
 	};
 
-	for (uint32_t i = 0; i < SW_POLICIES; i++) {
-		if (s->energy[i].proc_nj != SW_ABSENT)
-			add_energy(out, rec->header, "J", s->energy[i].proc_nj, SW_ABSENT, rules[i]);
-	}
-}
-
-static void add_windows(struct buf *out, const struct sw_summary *s)
-{
-	struct buf text = { 0 };
-	char number[FORMAT_MAX];
-	const char *between = "flagged: ";
-
 	buf_text(out, "\n");
-	format_fixed(number, s->lost_ns, 9, 6);
-	buf_printf(&text, "lost %s s", number);
-	for (uint32_t kind = 0; s->lost_ns && kind < SW_LOST_KINDS; kind++) {
-		format_fixed(number, s->lost_by_kind_ns[kind], 9, 6);
-		buf_printf(&text, "%s%s %s", kind ? ", " : " (", sw_lost_name(kind), number);
+	for (uint32_t i = 0; i < SW_POLICIES; i++) {
+		if (i == SW_POLICY_MARGINAL && !h->n_baseline)
+			add_line(out, "-", "J", "", "above idle: needs --baseline");
+		else
+			add_energy(out, h, "J", s->energy[i].proc_nj, share_doubt_nj(h, s, i), rules[i]);
 	}
-	buf_printf(&text, "%s; %llu window%s, ", s->lost_ns ? ")" : "", (unsigned long long)s->samples,
-		   s->samples == 1 ? "" : "s");
-	for (uint32_t bit = 0; bit < SW_FLAGS; bit++) {
-		if (!s->windows_flagged[bit])
-			continue;
-		buf_printf(&text, "%s%s %llu", between, sw_flag_name(bit), (unsigned long long)s->windows_flagged[bit]);
-		between = ", ";
-	}
-	if (between[0] != ',')
-		buf_text(&text, "none flagged");
-	if (s->windows_without_energy)
-		buf_printf(&text, "; %llu without energy", (unsigned long long)s->windows_without_energy);
-	text_wrapped(out, &text);
-	buf_free(&text);
+	buf_text(out, "\n");
 }
 
-static void add_doubt(struct buf *out, int64_t total_nj, int64_t doubt_nj)
-{
-	char percent[FORMAT_MAX];
-
-	if (total_nj <= 0 || doubt_nj < 0) /* absent numbers are negative too */
-		return;
-	text_percent(percent, (uint64_t)doubt_nj, (uint64_t)total_nj);
-	buf_printf(out, " the total and with it every share of it is good to " PLUS_MINUS "%s %%\n", percent);
-}
-
-void text_summary(const struct recording *rec, const struct sw_summary *s, struct buf *out)
+static void add_energies(struct buf *out, const struct recording *rec, const struct sw_summary *s)
 {
 	const struct sw_header *h = rec->header;
-	int policy = sw_policy_parse(h->policy);
-	const struct sw_energy *e = &s->energy[policy < 0 ? SW_POLICY_BUSY : policy];
-	bool run = rec->command;
+	const struct sw_energy *e = text_chosen(h, s);
+	const char *who = rec->command ? "command" : h->target == SW_TARGET_HOST ? "all tasks" : "target";
+	char what[FORMAT_MAX];
+	size_t at = out->len;
+
+	snprintf(what, sizeof(what), "%s, policy %s", who, h->policy);
+	add_energy(out, h, "J", e->proc_nj, s->proc_uncertainty_nj, what);
+	text_paint(out, rec, TEXT_STRONG, at);
+	snprintf(what, sizeof(what), "%s, mean power", who);
+	add_energy(out, h, "W", text_nw(e->proc_nj, s->duration_ns), text_nw(s->proc_uncertainty_nj, s->duration_ns), what);
+	add_energy(out, h, "J", e->total_nj, s->total_uncertainty_nj, "whole machine");
+	add_energy(out, h, "W", text_nw(e->total_nj, s->duration_ns), text_nw(s->total_uncertainty_nj, s->duration_ns),
+		   "whole machine, mean power");
+	add_shares(out, h, s);
+}
+
+static void add_times(struct buf *out, const struct recording *rec, const struct sw_summary *s)
+{
+	uint64_t parallel = format_scale(s->proc_oncpu_ns, 1000, s->duration_ns);
+	char number[FORMAT_MAX] = "-";
+
+	add_seconds(out, s->proc_oncpu_ns, rec->command ? "CPU time of the command" : "CPU time");
+	add_seconds(out, s->duration_ns, "wall time");
+	if (parallel != FORMAT_NONE)
+		format_fixed(number, parallel, 3, 3);
+	add_line(out, number, "", "", "average parallelism: CPU time / wall time");
+}
+
+static void add_counts(struct buf *out, const struct sw_header *h, const struct sw_summary *s)
+{
 	char number[FORMAT_MAX], what[FORMAT_MAX];
 
-	text_title(out, rec);
-	if (h->energy_quality) {
-		snprintf(what, sizeof(what), "%s, policy %s", run ? "command" : "processes", h->policy);
-		add_energy(out, h, "J", e->proc_nj, s->proc_uncertainty_nj, what);
-		add_energy(out, h, "W", text_nw(e->proc_nj, s->duration_ns),
-			   text_nw(s->proc_uncertainty_nj, s->duration_ns),
-			   run ? "command, mean power" : "processes, mean power");
-		add_energy(out, h, "J", e->total_nj, s->total_uncertainty_nj, "whole machine");
-		add_energy(out, h, "W", text_nw(e->total_nj, s->duration_ns),
-			   text_nw(s->total_uncertainty_nj, s->duration_ns), "whole machine, mean power");
-		add_shares(out, rec, s);
-	}
-	add_seconds(out, s->proc_oncpu_ns, run ? "CPU time of the command" : "CPU time");
-	add_seconds(out, s->duration_ns, "wall time");
 	if (h->by & ~(uint32_t)SW_BY_CGROUP || s->processes_seen) { /* else nobody can tell */
 		snprintf(number, sizeof(number), "%llu", (unsigned long long)s->processes_seen);
 		snprintf(what, sizeof(what), "processes seen, %llu still running", (unsigned long long)s->processes_alive);
@@ -145,10 +140,65 @@ void text_summary(const struct recording *rec, const struct sw_summary *s, struc
 		snprintf(number, sizeof(number), "%lld", (long long)s->shared_with);
 		add_line(out, number, "", "", "other processes in the cgroup, counted in");
 	}
+}
+
+/* Why a model had to answer, by the source that would have come first, and where to read on. */
+static void add_model(struct buf *out, const struct recording *rec, const struct sw_summary *s)
+{
+	const struct sw_header *h = rec->header;
+	size_t at = out->len;
+	struct buf words = { 0 };
+	char doubt[FORMAT_MAX];
+
+	if (!text_is_modelled(h))
+		return;
+	text_model_doubt(doubt, h, s);
+	buf_printf(&words, "~ is a model's number%s, not a measured one", doubt);
+	if (h->n_energy_refusals)
+		buf_printf(&words, ". No counter: %s; schedwatt doctor says what would help", h->energy_refusals[0].reason);
+	text_wrapped(out, &words);
+	text_paint(out, rec, TEXT_WARNING, at);
+	buf_free(&words);
+}
+
+static bool is_vague(int64_t nj, int64_t doubt_nj)
+{
+	return nj >= 0 && doubt_nj > 0 && (uint64_t)doubt_nj * (100 / VAGUE_PERCENT) > (uint64_t)nj;
+}
+
+/* Counters step about once a millisecond: what spans few steps was hardly measured. */
+static void add_vague(struct buf *out, const struct recording *rec, const struct sw_summary *s)
+{
+	const struct sw_energy *e = text_chosen(rec->header, s);
+	bool modelled = text_is_modelled(rec->header), absent = e->total_nj == SW_ABSENT;
+	size_t at = out->len;
+	struct buf words = { 0 };
+	char seconds[FORMAT_MAX];
+
+	if (modelled || absent || (s->duration_ns >= SHORT_NS && !is_vague(e->total_nj, s->total_uncertainty_nj) &&
+				   !is_vague(e->proc_nj, s->proc_uncertainty_nj)))
+		return;
+	format_fixed(seconds, s->duration_ns, 9, 6);
+	buf_printf(&words, "too short: energy counters step about once a millisecond, and %s s are too few steps for joules to "
+		   "mean much; let it run longer, or do its work many times in one recording", seconds);
+	text_wrapped(out, &words);
+	text_paint(out, rec, TEXT_WARNING, at);
+	buf_free(&words);
+}
+
+void text_summary(const struct recording *rec, const struct sw_summary *s, struct buf *out)
+{
+	const struct sw_header *h = rec->header;
+
+	text_title(out, rec);
+	if (h->energy_quality)
+		add_energies(out, rec, s);
+	add_times(out, rec, s);
+	add_counts(out, h, s);
 	text_tables(out, rec, s);
-	add_windows(out, s);
-	text_sources(out, h);
-	if (text_is_modelled(h))
-		add_doubt(out, e->total_nj, s->total_uncertainty_nj);
+	text_flaws(out, rec, s);
+	add_vague(out, rec, s);
+	text_back_end(out, h);
+	add_model(out, rec, s);
 	buf_text(out, "\n");
 }

@@ -119,13 +119,14 @@ static void test_cgroup_backend(void **state)
 		   "\n"
 		   "          0.150000 s                   CPU time\n"
 		   "          0.200000 s                   wall time\n"
+		   "             0.750                     average parallelism: CPU time / wall time\n"
 		   "                 3                     other processes in the cgroup, counted in\n"
 		   "\n"
 		   "      own CPU s  subtree CPU s subtree joules  cgroup\n"
 		   "       0.000000       0.150000       0.000000  /\n"
 		   "       0.150000       0.150000       0.000000  /a\n"
 		   "\n"
-		   " lost 0.000000 s; 1 window, none flagged\n"
+		   " 1 window, none flagged, nothing lost\n"
 		   " back end cgroup_v2 (exact), in a cgroup of its own; energy source none; policy capacity\n"
 		   " no ebpf: this kernel has no BTF\n"
 		   "\n");
@@ -161,6 +162,29 @@ static void test_sample(void **state)
 	buf_free(&b);
 }
 
+#define HEAD "            joules share %    CPU time s"
+
+#define TABLE_COMMS                                                    \
+	"\n"                                                           \
+	HEAD "  processes     exited  command\n"                       \
+	"          6.000000   120.0      1.500000         12         12  cc1\n" \
+	"                 -       -      0.000000 18446744073709551615 18446744073709551615  m?k\xc3\xa9\n"
+
+#define TABLE_PROCESSES                                                                                   \
+	"\n"                                                                                              \
+	HEAD "          pid  command            end       command line\n"                                 \
+	"          2.500000    50.0      0.090000 host:4000077  inner              sig 11    a\\ b '' x\\n" BAD "\n" \
+	"          0.500000    10.0      0.050000            5  [kworker/0:1]\n"                          \
+	"          0.000000     0.0      0.030000            6  six                exit 3    /usr/bin/six --\xe2\x80\xa6\n" \
+	"                 -       -      0.002000            7  seven              sig 9\n"               \
+	"                                                       and 2 more\n"
+
+#define TABLE_THREADS                                                                \
+	"\n"                                                                         \
+	HEAD "          tid          pid  thread\n"                                  \
+	"          2.500000    50.0      0.090000 host:4000078 host:4000077  work?\n" \
+	"                 -       -      0.050000            5            5  [kworker/0:1]\n"
+
 static void test_summary_of_run(void **state)
 {
 	struct buf b = { 0 };
@@ -175,18 +199,28 @@ static void test_summary_of_run(void **state)
 	       "          2.000000 W " PM "0.020000         command, mean power\n"
 	       "         10.000000 J " PM "0.100000         whole machine\n"
 	       "          4.000000 W " PM "0.040000         whole machine, mean power\n"
-	       "          8.000000 J                   busy share: all energy goes by CPU time\n"
-	       "          5.000000 J                   capacity share: idle CPUs keep their part\n"
+	       "\n"
+	       "          8.000000 J                   busy: all energy goes by CPU time\n"
+	       "          5.000000 J " PM "0.050000         capacity: idle CPUs keep their part\n"
+	       "                 - J                   above idle: what the idle baseline leaves over\n"
+	       "\n"
 	       "          3.000000 s                   CPU time of the command\n"
 	       "          2.500000 s                   wall time\n"
+	       "             1.200                     average parallelism: CPU time / wall time\n"
 	       "                14                     processes seen, 1 still running\n"
+	       TABLE_COMMS
 	       "\n"
-	       "            joules             CPU s  processes  command\n"
-	       "          6.000000          1.500000         12  cc1\n"
-	       "                 -          0.000000 18446744073709551615  m?k\xc3\xa9\n"
+	       HEAD "          pid  command            end       command line\n"
+	       "          1.234568    24.7      0.150000         4242  a\"b\\?" BAD "             exited\n"
+	       "                                                       and 2 more\n"
 	       "\n"
-	       " lost 0.000002 s (slots 0.000000, missed 0.000002, other 0.000001); 13 windows, flagged: late 1,\n"
-	       "   no_energy 2; 1 without energy\n"
+	       " 13 windows\n"
+	       " lost: 0.000002 s of CPU time belong to no task, and their energy is in no share: 0.000002 s at\n"
+	       "   context switches that no program saw; 0.000001 s for other reasons, such as a boundary seen late\n"
+	       " late, 1 of 13 windows: a CPU saw a boundary only after it had passed; what could not be placed\n"
+	       "   there is lost\n"
+	       " no_energy, 2 of 13 windows: an energy counter failed, went back or stood too long; their joules are\n"
+	       "   in no total, their CPU time is\n"
 	       " back end ebpf (exact, attached by tp_btf); energy source powercap (measured); policy capacity\n"
 	       " zone package-0/dram is left out: EIO\n"
 	       "\n");
@@ -216,26 +250,38 @@ static void test_modelled(void **state)
 	       "\n"
 	       " schedwatt monitor: process 4242 and its descendants\n"
 	       "\n"
-	       "         ~8.000000 J " PM "0.050000         processes, policy busy\n"
-	       "         ~3.200000 W " PM "0.020000         processes, mean power\n"
+	       "         ~8.000000 J " PM "0.050000         target, policy busy\n"
+	       "         ~3.200000 W " PM "0.020000         target, mean power\n"
 	       "        ~10.000000 J " PM "0.100000         whole machine\n"
 	       "         ~4.000000 W " PM "0.040000         whole machine, mean power\n"
-	       "         ~8.000000 J                   busy share: all energy goes by CPU time\n"
-	       "         ~5.000000 J                   capacity share: idle CPUs keep their part\n"
+	       "\n"
+	       "         ~8.000000 J " PM "0.050000         busy: all energy goes by CPU time\n"
+	       "         ~5.000000 J " PM "0.050000         capacity: idle CPUs keep their part\n"
+	       "                 - J                   above idle: what the idle baseline leaves over\n"
+	       "\n"
 	       "          3.000000 s                   CPU time\n"
 	       "          2.500000 s                   wall time\n"
+	       "             1.200                     average parallelism: CPU time / wall time\n"
 	       "                14                     processes seen, 1 still running\n"
 	       "\n"
-	       "            joules             CPU s  processes  command\n"
-	       "         ~6.000000          1.500000         12  cc1\n"
-	       "                 -          0.000000 18446744073709551615  m?k\xc3\xa9\n"
+	       "     joules " PM "1.0 % share %    CPU time s  processes     exited  command\n"
+	       "         ~6.000000    75.0      1.500000         12         12  cc1\n"
+	       "                 -       -      0.000000 18446744073709551615 18446744073709551615  m?k\xc3\xa9\n"
 	       "\n"
-	       " lost 0.000002 s (slots 0.000000, missed 0.000002, other 0.000001); 13 windows, flagged: late 1,\n"
-	       "   no_energy 2; 1 without energy\n"
+	       "     joules " PM "1.0 % share %    CPU time s          pid  command            end       command line\n"
+	       "         ~1.234568    15.4      0.150000         4242  a\"b\\?" BAD "             exited\n"
+	       "                                                       and 2 more\n"
+	       "\n"
+	       " 13 windows\n"
+	       " lost: 0.000002 s of CPU time belong to no task, and their energy is in no share: 0.000002 s at\n"
+	       "   context switches that no program saw; 0.000001 s for other reasons, such as a boundary seen late\n"
+	       " late, 1 of 13 windows: a CPU saw a boundary only after it had passed; what could not be placed\n"
+	       "   there is lost\n"
+	       " no_energy, 2 of 13 windows: an energy counter failed, went back or stood too long; their joules are\n"
+	       "   in no total, their CPU time is\n"
 	       " back end ebpf (exact, attached by tp_btf); energy source model (modelled); policy busy\n"
-	       " ~ is a model's number, not a measured one; no powercap: /sys/class/powercap has no intel-rapl zone;\n"
-	       "   this is a virtual machine\n"
-	       " the total and with it every share of it is good to " PM "1.0 %\n"
+	       " ~ is a model's number " PM "1.0 %, not a measured one. No counter: /sys/class/powercap has no intel-rapl\n"
+	       "   zone; this is a virtual machine; schedwatt doctor says what would help\n"
 	       "\n");
 	buf_free(&b);
 }
@@ -262,9 +308,10 @@ static void test_summary_without_energy(void **state)
 	       "\n"
 	       "          0.000000 s                   CPU time\n"
 	       "          0.000000 s                   wall time\n"
+	       "             0.000                     average parallelism: CPU time / wall time\n"
 	       "                 0                     processes seen, 0 still running\n"
 	       "\n"
-	       " lost 0.000000 s; 1 window, none flagged\n"
+	       " 1 window, none flagged, nothing lost\n"
 	       " back end ebpf (exact, attached by tp_btf); energy source none; policy capacity\n"
 	       "\n");
 	buf_free(&b);
@@ -312,24 +359,12 @@ static void expect_tables(struct buf *b, const struct recording *rec, const stru
 	at = strstr(b->data, before);
 	assert_non_null(at);
 	at += strlen(before);
-	end = strstr(at, "\n lost ");
+	end = strstr(at, "\n 13 windows\n");
 	assert_non_null(end);
 	*end = '\0';
 	assert_string_equal(at, golden);
 	buf_clear(b);
 }
-
-#define TABLE_THREADS                                                          \
-	"\n"                                                                   \
-	"            joules             CPU s          tid          pid  thread\n" \
-	"          2.500000          0.090000 host:4000078 host:4000077  work?\n" \
-	"                 -          0.050000            5            5  [kworker/0:1]\n"
-
-#define TABLE_COMMS                                                       \
-	"\n"                                                              \
-	"            joules             CPU s  processes  command\n"      \
-	"          6.000000          1.500000         12  cc1\n"          \
-	"                 -          0.000000 18446744073709551615  m?k\xc3\xa9\n"
 
 static void test_tables(void **state)
 {
@@ -345,7 +380,7 @@ static void test_tables(void **state)
 	s.n_threads = FIXTURE_THREADS;
 	s.cgroups = fixture_cgroups;
 	s.n_cgroups = FIXTURE_CGROUPS;
-	expect_tables(&b, &rec, &s, TABLE_COMMS);
+	expect_tables(&b, &rec, &s, TABLE_COMMS TABLE_PROCESSES);
 	rec.by = SW_BY_COMM;
 	expect_tables(&b, &rec, &s, TABLE_COMMS);
 	h.by |= SW_BY_THREAD;
@@ -354,17 +389,9 @@ static void test_tables(void **state)
 	expect_tables(&b, &rec, &s, TABLE_THREADS);
 	s.threads_folded = 4;
 	expect_tables(&b, &rec, &s, TABLE_THREADS
-		      "                                                                and 4 more\n");
+		      "                                                                    and 4 more\n");
 	h.by = rec.by = SW_BY_PROCESS;
-	expect_tables(&b, &rec, &s,
-		      "\n"
-		      "            joules             CPU s          pid  command            command line\n"
-		      "          2.500000          0.090000 host:4000077  inner              a\\ b '' x\\n" BAD "\n"
-		      "          0.500000          0.050000            5  [kworker/0:1]\n"
-		      "          0.000000          0.030000            6  six                "
-		      "/usr/bin/six --with an-argume\xe2\x80\xa6\n"
-		      "                 -          0.002000            7  seven\n"
-		      "                                                   and 2 more\n");
+	expect_tables(&b, &rec, &s, TABLE_PROCESSES);
 	h.by = rec.by = SW_BY_CGROUP;
 	expect_tables(&b, &rec, &s,
 		      "\n"
