@@ -450,7 +450,8 @@ struct sw_data_table {
  * What was collected: for each window a row for each process that ran in it, and for each of the options' pids that is
  * alive, whether it ran or not. With SW_BY_THREAD likewise a row for each thread that ran, and for each living thread of
  * the options' pids. One that has ended in the window has what the account tells of it ("time", ids, "ppid", "comm",
- * "starttime", "oncpu_ns", "joules", "watts"), and the rest is absent; so has one that this /proc does not show.
+ * "starttime", "oncpu_ns", "joules", "watts"), and the rest is absent; so has one that this /proc does not show. Where
+ * reports do not tell of processes (options.by), there are rows of the options' pids only, with counters alone.
  *
  * The columns are those chosen, in their order; then, of the following, those that are not chosen:
  *   "t_ns" u64 (the window's end, CLOCK_MONOTONIC), "pid" i64, "tid" i64 (threads), and "starttime" u64, which tells

@@ -8,6 +8,7 @@
 #define SW_CORE_MONITOR_H
 
 #include "../../include/schedwatt.h"
+#include "../counters/columns.h"
 #include "../cpu/backend.h"
 #include "attribution.h"
 #include "cgroups.h"
@@ -99,8 +100,8 @@ struct sw_monitor {
 
 	/* runner.c, collect.c */
 	struct sw_runner runner;
-	struct sw_row_maker *row_maker; /* never NULL: what makes the rows that are collected */
-	struct sw_row_maker report_rows;
+	struct sw_query process_query, thread_query;
+	struct sw_row_maker *row_maker; /* what makes the rows that are collected; NULL: it follows another's */
 };
 
 /* A zeroed monitor holds nothing open. */

@@ -6,11 +6,13 @@
 #include "monitor.h"
 
 #include "../base/root.h"
+#include "counter_rows.h"
 #include "others.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define INTERVAL_DEFAULT_MS 500
@@ -232,6 +234,46 @@ static int open_parts(struct sw_monitor *m, int sysfs_fd)
 	return err ? err : sw_target_check(&m->target, &m->error);
 }
 
+/* Half of what this process may open is the caller's: the library changes no limit. */
+static size_t kept_files(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) ? 0 : limit.rlim_cur / 2;
+}
+
+/* The columns are known before anything is opened, so that a name that is wrong costs nothing. */
+static int take_columns(struct sw_monitor *m)
+{
+	struct sw_options *o = &m->options;
+	int err = sw_query_from_names(SW_COLUMN_OF_PROCESS, o->process_columns, o->n_process_columns, &m->process_query,
+				      &m->error);
+
+	if (!err)
+		err = sw_query_from_names(SW_COLUMN_OF_THREAD, o->thread_columns, o->n_thread_columns, &m->thread_query,
+					  &m->error);
+	if (!err && o->n_thread_columns)
+		o->by |= o->by ? SW_BY_THREAD : SW_BY_PROCESS | SW_BY_THREAD;
+	return err;
+}
+
+static int open_rows(struct sw_monitor *m)
+{
+	const struct sw_counter_rows_config config = {
+		.procfs_fd = m->procfs_fd,
+		.hz = (uint64_t)sysconf(_SC_CLK_TCK),
+		.fds_max = kept_files(),
+		.target = &m->target,
+		.processes = m->options.by & SW_BY_PROCESS,
+		.threads = m->options.by & SW_BY_THREAD,
+		.process = &m->process_query,
+		.thread = &m->thread_query,
+	};
+	int err = sw_counter_rows_open(&config, &m->row_maker);
+
+	return err ? sw_fail(&m->error, err, "out of memory for rows") : 0;
+}
+
 /* All that the options ask for, in the order in which their faults are told. */
 static int open_all(struct sw_monitor *m, const struct sw_options *options)
 {
@@ -241,6 +283,8 @@ static int open_all(struct sw_monitor *m, const struct sw_options *options)
 	err = take_options(options, o, &m->error);
 	if (!err)
 		err = check_options(o, &m->error);
+	if (!err)
+		err = take_columns(m);
 	if (!err)
 		err = open_root(o->sysfs, "/sys", &sysfs_fd, &m->error);
 	if (!err)
@@ -254,6 +298,8 @@ static int open_all(struct sw_monitor *m, const struct sw_options *options)
 	if (!err)
 		err = open_parts(m, sysfs_fd);
 	if (!err)
+		err = open_rows(m);
+	if (!err)
 		err = sw_wake_init(m);
 	if (sysfs_fd >= 0)
 		close(sysfs_fd);
@@ -265,6 +311,7 @@ static void let_options_go(struct sw_options *o, const struct sw_header *h)
 {
 	o->baseline_uw = h->baseline_uw;
 	o->backend = o->energy = o->sysfs = o->procfs = o->cgroupfs = NULL;
+	o->process_columns = o->thread_columns = NULL;
 	o->error = NULL;
 }
 
@@ -284,8 +331,6 @@ void sw_monitor_init(struct sw_monitor *m)
 {
 	m->steal.fd = m->procfs_fd = m->timer_fd = m->epoll_fd = m->cgroupfs.fd = -1;
 	m->target = SW_TARGET_PIDS_NONE;
-	sw_report_rows_init(&m->report_rows);
-	m->row_maker = &m->report_rows;
 	sw_runner_init(&m->runner);
 }
 
@@ -332,7 +377,8 @@ void sw_monitor_close(struct sw_monitor *m)
 	sw_cgroupfs_close(&m->cgroupfs);
 	if (m->procfs_fd >= 0)
 		close(m->procfs_fd);
-	m->row_maker->ops->close(m->row_maker);
+	if (m->row_maker)
+		m->row_maker->ops->close(m->row_maker);
 	sw_runner_free(&m->runner);
 	free(m);
 }

@@ -29,7 +29,4 @@ struct sw_row_maker {
 	size_t n_thread_columns;
 };
 
-/* The columns that reports hold already. Needs no close. */
-void sw_report_rows_init(struct sw_row_maker *r);
-
 #endif

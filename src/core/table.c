@@ -12,11 +12,6 @@
 #define FIRST_ROWS 64
 #define DROP_PARTS 8 /* room is made for an eighth at once, so that few rows are moved for each one that comes */
 
-static size_t value_bytes(uint32_t type)
-{
-	return type == SW_TYPE_TEXT ? SW_TEXT_BYTES : sizeof(uint64_t);
-}
-
 int sw_table_init(struct sw_table *t, const struct sw_column_spec *specs, size_t n_columns, size_t max_bytes)
 {
 	size_t row_bytes = 0;
@@ -31,8 +26,8 @@ int sw_table_init(struct sw_table *t, const struct sw_column_spec *specs, size_t
 	}
 	for (size_t i = 0; i < n_columns; i++) {
 		t->columns[i] = (struct sw_data_column){.name = specs[i].name, .type = specs[i].type,
-							.value_bytes = value_bytes(specs[i].type)};
-		row_bytes += value_bytes(specs[i].type) + 1;
+							.value_bytes = specs[i].bytes};
+		row_bytes += specs[i].bytes + 1;
 	}
 	t->max_rows = max_bytes && row_bytes ? max_bytes / row_bytes : SIZE_MAX;
 	if (!t->max_rows)
@@ -55,7 +50,7 @@ void sw_table_free(struct sw_table *t)
 void sw_table_clear(struct sw_table *t)
 {
 	t->n_rows = 0;
-	t->dropped = 0;
+	t->dropped = t->denied = 0;
 }
 
 static int grow(struct sw_table *t, size_t least)
@@ -68,7 +63,7 @@ static int grow(struct sw_table *t, size_t least)
 		capacity = t->max_rows;
 	/* where one column fails, those before it have room to spare */
 	for (size_t i = 0; i < t->n_columns; i++) {
-		void *values = reallocarray(t->cells[i].any, capacity, value_bytes(t->specs[i].type));
+		void *values = reallocarray(t->cells[i].any, capacity, t->specs[i].bytes);
 		uint8_t *present;
 
 		if (!values)
@@ -91,7 +86,7 @@ static void drop_oldest(struct sw_table *t, size_t n)
 	n = n < t->n_rows ? n : t->n_rows;
 	left = t->n_rows - n;
 	for (size_t i = 0; i < t->n_columns; i++) {
-		size_t size = value_bytes(t->specs[i].type);
+		size_t size = t->specs[i].bytes;
 		char *values = t->cells[i].any;
 
 		memmove(values, values + n * size, left * size);
@@ -120,7 +115,7 @@ int64_t sw_table_add(struct sw_table *t)
 	if (err)
 		return err;
 	for (size_t i = 0; i < t->n_columns; i++) {
-		size_t size = value_bytes(t->specs[i].type);
+		size_t size = t->specs[i].bytes;
 
 		memset((char *)t->cells[i].any + t->n_rows * size, 0, size);
 		t->present[i][t->n_rows] = 0;
@@ -148,11 +143,11 @@ void sw_table_set_f64(struct sw_table *t, size_t column, size_t row, double valu
 
 void sw_table_set_text(struct sw_table *t, size_t column, size_t row, const char *value)
 {
-	char *text = t->cells[column].text[row];
-	size_t n = strnlen(value, SW_TEXT_BYTES - 1);
+	size_t size = t->specs[column].bytes, n = strnlen(value, size - 1);
+	char *text = t->cells[column].text + row * size;
 
-	memset(text, 0, SW_TEXT_BYTES);
 	memcpy(text, value, n);
+	memset(text + n, 0, size - n);
 	t->present[column][row] = 1;
 }
 
@@ -164,8 +159,9 @@ int sw_table_append(struct sw_table *t, const struct sw_table *from)
 	if (err)
 		return err;
 	t->dropped += skip + from->dropped;
+	t->denied += from->denied;
 	for (size_t i = 0; i < t->n_columns && n; i++) {
-		size_t size = value_bytes(t->specs[i].type);
+		size_t size = t->specs[i].bytes;
 
 		memcpy((char *)t->cells[i].any + t->n_rows * size, (char *)from->cells[i].any + skip * size, n * size);
 		memcpy(t->present[i] + t->n_rows, from->present[i] + skip, n);
@@ -185,6 +181,7 @@ void sw_table_view(struct sw_table *t, struct sw_data_table *ret)
 		.n_columns = t->n_columns,
 		.columns = t->columns,
 		.dropped = t->dropped,
+		.denied = t->denied,
 	};
 }
 

@@ -8,11 +8,10 @@
 
 #include "../../include/schedwatt.h"
 
-enum { SW_TEXT_BYTES = 16 };
-
 struct sw_column_spec {
 	const char *name; /* a literal: data outlive the monitor */
 	uint32_t type;    /* enum sw_type */
+	uint32_t bytes;   /* of a value: 8, or more for text */
 };
 
 union sw_cells {
@@ -20,7 +19,7 @@ union sw_cells {
 	int64_t *i64;
 	uint64_t *u64;
 	double *f64;
-	char (*text)[SW_TEXT_BYTES];
+	char *text;
 };
 
 struct sw_table {
@@ -33,6 +32,7 @@ struct sw_table {
 	size_t capacity;
 	size_t max_rows;
 	uint64_t dropped;
+	uint64_t denied; /* values that may not be read; whoever adds rows counts them */
 };
 
 /* No rows yet. `specs` outlive the table. max_bytes: of all rows, but at least one fits; 0: no bound. 0 or -ENOMEM. */
@@ -41,7 +41,7 @@ int sw_table_init(struct sw_table *t, const struct sw_column_spec *specs, size_t
 /* A zeroed table is fine. */
 void sw_table_free(struct sw_table *t);
 
-/* Forget rows and count, keep the room. */
+/* Forget rows and counts, keep the room. */
 void sw_table_clear(struct sw_table *t);
 
 /* Add a row in which everything is absent: its number, or -ENOMEM. The setters are for the type of the column. */
@@ -49,7 +49,7 @@ int64_t sw_table_add(struct sw_table *t);
 void sw_table_set_i64(struct sw_table *t, size_t column, size_t row, int64_t value);
 void sw_table_set_u64(struct sw_table *t, size_t column, size_t row, uint64_t value);
 void sw_table_set_f64(struct sw_table *t, size_t column, size_t row, double value);
-void sw_table_set_text(struct sw_table *t, size_t column, size_t row, const char *value); /* cut to 15 bytes */
+void sw_table_set_text(struct sw_table *t, size_t column, size_t row, const char *value); /* cut to what fits */
 
 /* All rows of a table of the same columns; what does not fit goes, oldest first. 0 or -ENOMEM: nothing was added. */
 int sw_table_append(struct sw_table *t, const struct sw_table *from);

@@ -387,6 +387,16 @@ void sw_counters_sweep(struct sw_counters *c)
 	}
 }
 
+void sw_counters_forget(struct sw_counters *c, int32_t pid, int32_t tid)
+{
+	struct sw_task_key key = { pid, tid };
+	struct task *t;
+
+	HASH_FIND(hh, c->tasks, &key, sizeof(key), t);
+	if (t)
+		forget(c, t);
+}
+
 void sw_counters_close(struct sw_counters *c)
 {
 	struct task *t, *next;

@@ -54,8 +54,12 @@ int sw_counters_thread(struct sw_counters *c, int32_t pid, int32_t tid, uint64_t
  */
 int sw_counters_threads(struct sw_counters *c, int32_t pid, const int32_t **ret, size_t *n);
 
-/* Forget the tasks that were not read since the last call of this, and close their files: once for each sample. */
+/*
+ * Forget the tasks that were not read since the last call of this, and close their files: now and then, for those that
+ * went unseen. One that is known to have ended is forgotten at once by the other (tid 0: the process as a whole).
+ */
 void sw_counters_sweep(struct sw_counters *c);
+void sw_counters_forget(struct sw_counters *c, int32_t pid, int32_t tid);
 
 /* NULL is fine. */
 void sw_counters_close(struct sw_counters *c);
