@@ -57,8 +57,8 @@ SANITIZERS := $(if $(SANITIZE),-fsanitize=$(SANITIZED) -fno-omit-frame-pointer)
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DSW_VERSION='"$(VERSION)"' -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. \
 	$(WARNINGS) $(SANITIZERS) $(CROSS) -Iinclude -Isrc -Ibpf -I$(GEN) $(CFLAGS)
 LIBS := -lbpf -lelf -lz -lm -lpthread
-CLI_LIBS = $(shell $(PKG_CONFIG) --libs json-c libcap libseccomp)
-CLI_CFLAGS = $(shell $(PKG_CONFIG) --cflags json-c libcap libseccomp)
+CLI_LIBS = $(shell $(PKG_CONFIG) --libs json-c libcap libseccomp libmicrohttpd yaml-0.1 libcrypt)
+CLI_CFLAGS = $(shell $(PKG_CONFIG) --cflags json-c libcap libseccomp libmicrohttpd yaml-0.1 libcrypt)
 
 LIB_SRC := $(wildcard src/base/*.c src/cpu/*.c src/energy/*.c src/counters/*.c src/core/*.c)
 CLI_SRC := $(wildcard src/cli/*.c)
@@ -97,7 +97,7 @@ $(GEN)/schedwatt.skel.h: $(GEN)/schedwatt.bpf.o
 build/arm64/sysroot: tools/foreign
 	tools/deps arm64
 	tools/foreign arm64 - $(@D) $(@F) all libc6-dev libbpf-dev libelf-dev zlib1g-dev libjson-c-dev libcmocka-dev uthash-dev \
-		libcap-dev libseccomp-dev
+		libcap-dev libseccomp-dev libmicrohttpd-dev libyaml-dev libcrypt-dev
 	@touch $@
 
 # --- library and command

@@ -214,7 +214,6 @@ static int allow_some(scmp_filter_ctx filter)
 	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
 	const struct scmp_arg_cmp no_new_limit = SCMP_A2(SCMP_CMP_EQ, 0);
 	const struct scmp_arg_cmp netlink = SCMP_A0(SCMP_CMP_EQ, AF_NETLINK); /* taskstats: of the fall-back */
-	const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX); /* sd_notify(3) */
 	const struct scmp_arg_cmp own_thread = SCMP_A0(SCMP_CMP_EQ, 0); /* energy is read on a CPU of its package */
 	int err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1, &read_only);
 
@@ -233,8 +232,6 @@ static int allow_some(scmp_filter_ctx filter)
 		err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, &no_new_limit);
 	if (!err)
 		err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, &netlink);
-	if (!err)
-		err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, &local);
 	/* abort(3), so that a fault still leaves a core */
 	return err ? err : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
 					    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));

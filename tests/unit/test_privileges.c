@@ -147,6 +147,7 @@ static int refuses(void)
 	REFUSED(kill(getppid(), 0));
 	REFUSED(ptrace(PTRACE_ATTACH, getppid(), NULL, NULL));
 	REFUSED(socket(AF_INET, SOCK_STREAM, 0));
+	REFUSED(socket(AF_UNIX, SOCK_DGRAM, 0));
 	REFUSED(syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr)));
 	REFUSED(syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr)));
 	REFUSED(syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0));
@@ -169,7 +170,7 @@ static int lets_through(void)
 	MUST(fd >= 0 && read(fd, text, sizeof(text)) > 0 && pread(fd, text, sizeof(text), 0) > 0 && !close(fd));
 	MUST(syscall(SYS_bpf, BPF_PROG_TEST_RUN, &attr, sizeof(attr)) == -1 && errno != EPERM);
 	MUST(!sched_getaffinity(0, sizeof(cpus), &cpus) && !sched_setaffinity(0, sizeof(cpus), &cpus));
-	MUST(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) >= 0);
+	MUST(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0) >= 0);
 	return 0;
 }
 
