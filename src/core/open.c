@@ -7,6 +7,7 @@
 
 #include "../base/root.h"
 #include "counter_rows.h"
+#include "open.h"
 #include "others.h"
 
 #include <errno.h>
@@ -19,8 +20,7 @@
 #define INTERVAL_MIN_MS 10 /* ten steps of a RAPL counter */
 #define BY_ALL (SW_BY_PROCESS | SW_BY_THREAD | SW_BY_CGROUP | SW_BY_COMM)
 
-/* Copy the caller's options into ours; what a newer caller has beyond ours must be zero. */
-static int take_options(const struct sw_options *from, struct sw_options *to, struct sw_error *error)
+int sw_options_take(const struct sw_options *from, struct sw_options *to, struct sw_error *error)
 {
 	size_t size = from->sz < sizeof(*to) ? from->sz : sizeof(*to);
 
@@ -59,7 +59,7 @@ static int check_target(const struct sw_options *o, struct sw_error *error)
 	return 0;
 }
 
-static int check_options(const struct sw_options *o, struct sw_error *error)
+int sw_options_check(const struct sw_options *o, struct sw_error *error)
 {
 	if (o->interval_ms < INTERVAL_MIN_MS && (!o->energy || strcmp(o->energy, "none")))
 		return sw_fail(error, -EINVAL, "windows of %u ms are too short for energy counters; let them be %d ms or more, "
@@ -75,7 +75,7 @@ static int check_options(const struct sw_options *o, struct sw_error *error)
 	return check_target(o, error);
 }
 
-static int open_root(const char *path, const char *fallback, int *ret, struct sw_error *error)
+int sw_open_root(const char *path, const char *fallback, int *ret, struct sw_error *error)
 {
 	int fd = sw_root_open(path ? path : fallback);
 
@@ -216,18 +216,22 @@ int sw_open_backend(struct sw_monitor *m, const struct sw_cgroupfs *cgroupfs)
 	return err ? sw_fail(&m->error, err, "out of memory") : 0;
 }
 
+int sw_open_topology(int sysfs_fd, const struct sw_cpu_id *cpu, struct sw_error *error, struct sw_topology *ret)
+{
+	/* a counter of a whole package covers all its dies; the other way round, dies could not be told apart */
+	bool by_die = sw_powercap_is_per_die(sysfs_fd) || sw_perf_is_per_die(sysfs_fd, cpu);
+	int n_cpus = sw_cpu_possible(error);
+
+	return n_cpus < 0 ? n_cpus : sw_topology_read(sysfs_fd, (unsigned)n_cpus, by_die, error, ret);
+}
+
 static int open_parts(struct sw_monitor *m, int sysfs_fd)
 {
 	const struct sw_cpu_id cpu = sw_cpu_identify(m->procfs_fd);
-	bool by_die = sw_powercap_is_per_die(sysfs_fd) || sw_perf_is_per_die(sysfs_fd, &cpu);
-	int n_cpus = sw_cpu_possible(&m->error), err = n_cpus;
+	int err = sw_open_topology(sysfs_fd, &cpu, &m->error, &m->topology);
 
-	/* a counter of a whole package covers all its dies; the other way round, dies could not be told apart */
-	if (n_cpus > 0)
-		err = sw_topology_read(sysfs_fd, n_cpus, by_die, &m->error, &m->topology);
-	if (err < 0)
-		return err;
-	err = open_energy(m, sysfs_fd, &cpu);
+	if (!err)
+		err = open_energy(m, sysfs_fd, &cpu);
 	if (!err)
 		err = sw_open_backend(m, &m->cgroupfs);
 	/* it has found all that descends from them: from here on their end is a part of the recording */
@@ -280,15 +284,15 @@ static int open_all(struct sw_monitor *m, const struct sw_options *options)
 	struct sw_options *o = &m->options;
 	int sysfs_fd = -1, err;
 
-	err = take_options(options, o, &m->error);
+	err = sw_options_take(options, o, &m->error);
 	if (!err)
-		err = check_options(o, &m->error);
+		err = sw_options_check(o, &m->error);
 	if (!err)
 		err = take_columns(m);
 	if (!err)
-		err = open_root(o->sysfs, "/sys", &sysfs_fd, &m->error);
+		err = sw_open_root(o->sysfs, "/sys", &sysfs_fd, &m->error);
 	if (!err)
-		err = open_root(o->procfs, "/proc", &m->procfs_fd, &m->error);
+		err = sw_open_root(o->procfs, "/proc", &m->procfs_fd, &m->error);
 	if (!err)
 		err = sw_target_open(&m->target, o->pids, o->n_pids, m->procfs_fd, &m->error);
 	o->pids = m->target.pids;
@@ -315,7 +319,7 @@ static void let_options_go(struct sw_options *o, const struct sw_header *h)
 	o->error = NULL;
 }
 
-static void tell(const struct sw_options *options, const struct sw_error *error)
+void sw_options_tell(const struct sw_options *options, const struct sw_error *error)
 {
 	size_t n;
 
@@ -340,13 +344,13 @@ int sw_monitor_open(const struct sw_options *options, struct sw_monitor **ret)
 	int err;
 
 	if (!m) {
-		tell(options, &(struct sw_error){"out of memory"});
+		sw_options_tell(options, &(struct sw_error){"out of memory"});
 		return -ENOMEM;
 	}
 	sw_monitor_init(m);
 	err = open_all(m, options);
 	if (err) {
-		tell(options, &m->error);
+		sw_options_tell(options, &m->error);
 		sw_monitor_close(m);
 		return err;
 	}

@@ -158,9 +158,11 @@ struct sw_cpu_backend {
 	const char *own_cgroup; /* absolute path of the cgroup that was made for the target, or NULL */
 	uint32_t max_keys; /* keys are below this */
 	uint32_t slots;    /* of a table in the kernel, or 0 */
+	uint64_t memory_bytes; /* of all tables there, or 0 */
 	unsigned cpus;     /* whose time it accounts: those present */
 	uint64_t tend_ns;  /* see ops->tend */
 	const char *note;  /* what to know of its numbers, in a sentence, or NULL */
+	const char *without; /* what this kernel refused and it does without, in a sentence, or NULL */
 };
 
 extern const struct sw_cpu_ops sw_cpu_ebpf;

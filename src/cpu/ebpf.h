@@ -101,6 +101,7 @@ struct sw_ebpf {
 	bool process_scope;
 	bool by_tid;
 	bool peeks; /* peek() and the others that read any memory could be loaded */
+	char without[320]; /* behind backend.without */
 	int switch_fd;
 	int snap_fd;
 	int peek_fd;

@@ -334,8 +334,35 @@ static int explain(struct sw_error *error, int err)
 		       err == -524 ? "not supported by this kernel (ENOTSUPP)" : strerror(-err), libbpf_said);
 }
 
+/* What was refused on the way to the one that loads. */
+static void tell_without(struct sw_ebpf *b, const struct way *way, uint32_t wanted_slots)
+{
+	char slots[96] = "";
+
+	if (b->n_slots < wanted_slots)
+		snprintf(slots, sizeof(slots), "; memory for %u slots was refused, and there are %u", wanted_slots,
+			 b->n_slots);
+	snprintf(b->without, sizeof(b->without), "%s%s%s",
+		 way->direct ? "" : "; fields of the kernel are read by a helper, which makes each switch dearer",
+		 b->peeks ? "" : "; programs that read any memory are refused, so that trees cannot be followed and what each "
+				 "CPU really runs goes unchecked",
+		 slots);
+	b->backend.without = b->without[0] ? b->without + strlen("; ") : NULL;
+}
+
+static uint64_t map_bytes(const struct schedwatt_bpf *s)
+{
+	const struct bpf_map *map;
+	uint64_t bytes = 0;
+
+	bpf_object__for_each_map(map, s->obj)
+		bytes += array_size(map);
+	return bytes;
+}
+
 static int load_any(struct sw_ebpf *b, const struct sw_cpu_config *config, struct sw_error *error)
 {
+	uint32_t wanted_slots = b->n_slots;
 	int err = -ENOTSUP, first = 0;
 	bool done = false;
 
@@ -348,15 +375,18 @@ static int load_any(struct sw_ebpf *b, const struct sw_cpu_config *config, struc
 		if (!has_btf())
 			break;
 		err = load_sized(b, config, way, peeks);
+		if (!err)
+			tell_without(b, way, wanted_slots);
 		if (err && !first) {
 			first = err;
 			explain(error, err);
 		}
 		done = !err || err == -EPERM || err == -ENOMEM; /* other ways would be refused likewise */
 	}
-	if (!err)
-		return 0;
-	return first ? first : explain(error, err);
+	if (err)
+		return first ? first : explain(error, err);
+	b->backend.memory_bytes = map_bytes(b->bpf);
+	return 0;
 }
 
 int sw_ebpf_load(struct sw_ebpf *b, const struct sw_cpu_config *config, struct sw_error *error)
