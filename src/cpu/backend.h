@@ -174,6 +174,9 @@ extern const struct sw_cpu_ops sw_cpu_percent;
 /* How many CPUs the running kernel could ever have: the size of per-CPU tables. Or -errno, with the reason. */
 int sw_cpu_possible(struct sw_error *error);
 
+/* Does the kernel charge the tables of ebpf to RLIMIT_MEMLOCK? 1, 0; only one that lets this process load BPF knows. */
+int sw_cpu_charges_memlock(void);
+
 /*
  * Open by name: "auto" (or NULL) takes the first that opens; each that refuses is told to `refused` with its reason.
  * 0, -EINVAL (unknown name), or the error of the one named, or of the last tried.

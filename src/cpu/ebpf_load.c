@@ -403,3 +403,9 @@ int sw_ebpf_load(struct sw_ebpf *b, const struct sw_cpu_config *config, struct s
 	pthread_mutex_unlock(&turn);
 	return err;
 }
+
+/* Those that do not have bpf_ktime_get_coarse_ns(), which came with the charge to cgroups (Linux 5.11). */
+int sw_cpu_charges_memlock(void)
+{
+	return !libbpf_probe_bpf_helper(BPF_PROG_TYPE_SOCKET_FILTER, BPF_FUNC_ktime_get_coarse_ns, NULL);
+}
