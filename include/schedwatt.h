@@ -586,26 +586,29 @@ enum sw_check_state {
 /* One thing that was looked at. */
 struct sw_check {
 	const char *area;   /* "backend", "hook", "energy", "zone", "kernel", "privilege", "cgroup" or "memory" */
-	const char *name;   /* what within it: "ebpf", "tp_btf", "powercap", "package-0", "CAP_BPF" */
+	const char *name;   /* what within it: "ebpf", "tp_btf", "powercap", "powercap:package-0", "CAP_BPF" */
 	uint32_t state;     /* enum sw_check_state */
 	const char *value;  /* what was found, such as "6.1.0-18-amd64", or NULL */
-	const char *reason; /* a sentence, or NULL */
-	const char *remedy; /* a sentence that a user can act on, or NULL */
+	const char *reason; /* why, or what to know of it, in a sentence, or NULL */
+	const char *remedy; /* what to do, in a sentence, or NULL; never NULL for what lacks */
 };
 
 /* What works on this machine for this caller. The receiver's own, to be given to sw_checkup_free(). */
 struct sw_checkup {
 	const struct sw_check *checks; /* those of an area stand together */
 	size_t n_checks;
-	const char *backend;       /* the first in order that opens for the whole host, or NULL */
+	const char *backend;       /* that a monitor of the whole host would take by itself, or NULL */
 	const char *energy_source; /* the first in order that opens and is measured, or NULL */
 };
 
 /*
- * Try every back end, hook and energy source for the whole host, as sw_monitor_open() would, and look at what they need.
- * Of the options only the roots (`sysfs`, `procfs`, `cgroupfs`) and `slots` are looked at; NULL: the defaults. What is
- * opened is closed again; nothing stays attached. 0, whatever was found; -EINVAL a bad option, -ENOENT no such
- * directory, -ENOMEM; *ret is untouched then. Any thread.
+ * Try every hook and energy source, and every back end for the whole host and for the calling process, as
+ * sw_monitor_open() would, and look at what they need. Of the options only the roots (`sysfs`, `procfs`, `cgroupfs`),
+ * `slots` and where errors go are looked at; NULL: the defaults. What is opened is closed again; nothing stays attached.
+ * Privileges and settings are those of the kernel that runs, whatever the roots stand for.
+ * 0, whatever was found; -EINVAL a bad option, -E2BIG one that this library does not know, or more domains than it can
+ * have, -ENOENT or -ENOTDIR no such directory, -ENOMEM, or why the CPUs cannot be read, each with words in the options'
+ * `error`; *ret is untouched then. Any thread.
  */
 SW_API int sw_checkup_run(const struct sw_options *options, struct sw_checkup **ret);
 

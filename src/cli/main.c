@@ -26,6 +26,7 @@ static const struct command {
 	{ "monitor", "record this machine, processes or a cgroup, window by window", cmd_monitor },
 	{ "calibrate", "measure the idle power of each package, for the marginal policy", cmd_calibrate },
 	{ "compare", "what every source of CPU time says of one target, and why they differ", cmd_compare },
+	{ "doctor", "say what works on this machine, what does not, and what to do about it", cmd_doctor },
 	{ "columns", "list the counters that rows of processes and threads can have", cmd_columns },
 };
 
@@ -61,6 +62,7 @@ static int print_help(void)
 	      "  schedwatt monitor -p 4242\n"
 	      "  schedwatt calibrate -o idle.json\n"
 	      "  schedwatt compare -p 4242 -d 10\n"
+	      "  schedwatt doctor\n"
 	      "  schedwatt help run\n"
 	      "\nOptions: --help, --version\n",
 	      stdout);

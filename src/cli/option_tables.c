@@ -92,6 +92,16 @@ static const struct argp_option columns_options[] = {
 	{ 0 },
 };
 
+/* Of those that measure it has what names the machine: it tries all hooks, back ends and sources. */
+static const struct argp_option doctor_options[] = {
+	{ "format", 'f', "FORMAT", 0, "Format of the findings: text (default) or jsonl", 0 },
+	{ "slots", KEY_SLOTS, "N", 0, "Size of the kernel's table of tasks; chosen by itself by default", 0 },
+	{ "sysfs", KEY_SYSFS, "DIR", 0, "Directory that stands for /sys, for energy counters", 0 },
+	{ "procfs", KEY_PROCFS, "DIR", 0, "Directory that stands for /proc", 0 },
+	{ "cgroupfs", KEY_CGROUPFS, "DIR", 0, "Directory where cgroup v2 is mounted; found by itself by default", 0 },
+	{ 0 },
+};
+
 static const struct argp_option run_options[] = {
 	{ "repeat", 'r', "N", 0, "Run the command N times, 1 to 10000, and give statistics", 0 },
 	{ "warmup", KEY_WARMUP, "N", 0, "Run it N times before, 0 to 10000, which do not count", 0 },
@@ -168,6 +178,16 @@ static const char columns_doc[] =
 	"\n"
 	"Nothing is measured. Exit status: 0 done, 1 failed, 2 usage.";
 
+static const char doctor_doc[] =
+	"Say what works on this machine and what does not: hooks, back ends, energy sources with their zones, privileges, "
+	"how the kernel is set, cgroups, memory; with the reason, and what to do about it. Everything is tried as the other "
+	"commands would, and closed again."
+	"\vExamples:\n"
+	"  schedwatt doctor\n"
+	"  schedwatt doctor -f jsonl | jq -r 'select(.state == \"lacks\").remedy'\n"
+	"\n"
+	"Exit status: 0 where a back end opens and energy is measured, 1 where not, or failed, 2 usage.";
+
 /* What a command has of its own. */
 static const struct {
 	const char *name;
@@ -180,13 +200,14 @@ static const struct {
 	[COMMAND_COMPARE] = { "compare", monitor_options, "-p PID[,PID...]\n--cgroup=PATH\n[--] COMMAND [ARGUMENT...]",
 			      compare_doc },
 	[COMMAND_COLUMNS] = { "columns", columns_options, NULL, columns_doc },
+	[COMMAND_DOCTOR] = { "doctor", doctor_options, NULL, doctor_doc },
 };
 
 _Static_assert(sizeof(own) / sizeof(own[0]) == COMMANDS, "options for each command");
 
 struct option_tables option_tables(enum command command)
 {
-	bool measures = command != COMMAND_COLUMNS;
+	bool measures = command != COMMAND_COLUMNS && command != COMMAND_DOCTOR;
 	const struct argp_option *const shared[] = {
 		help_options,
 		measures ? common_options : NULL,

@@ -201,6 +201,10 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 			message_error("columns takes no argument '%s'; it lists them all", arg);
 			return EINVAL;
 		}
+		if (p->command == COMMAND_DOCTOR) {
+			message_error("doctor takes no argument '%s'; it looks at this machine", arg);
+			return EINVAL;
+		}
 		if (p->command == COMMAND_MONITOR) {
 			message_error("monitor takes no argument '%s'; -p PID names a process, and `schedwatt run -- "
 				      "COMMAND` accounts a command",

@@ -14,6 +14,7 @@
 /* Numbers of capabilities, as of linux/capability.h, which older headers do not have all of. */
 enum sw_cap {
 	SW_CAP_DAC_READ_SEARCH = 2,
+	SW_CAP_NET_ADMIN = 12,
 	SW_CAP_SYS_RAWIO = 17,
 	SW_CAP_SYS_PTRACE = 19,
 	SW_CAP_SYS_ADMIN = 21,

@@ -194,18 +194,16 @@ void sw_checkup_cpu(struct sw_checkup_store *s, const struct sw_machine *m)
 {
 	static const char *const names[] = { "ebpf", "cgroup_v2", "cgroup_v1", "proc", "cpu_percent" };
 	const struct attempt first = try_open(m, NULL, 0, SW_HOOK_AUTO);
-	struct attempt ebpf = { .err = 0 };
+	const struct attempt ebpf = first.err || strcmp(first.name, names[0]) ? try_open(m, names[0], 0, SW_HOOK_AUTO) : first;
 
 	s->head.backend = first.err ? NULL : first.name;
 	check_hooks(s, m);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const struct attempt host = try_open(m, names[i], 0, SW_HOOK_AUTO);
+		const struct attempt host = i ? try_open(m, names[i], 0, SW_HOOK_AUTO) : ebpf;
 		const struct attempt process = try_open(m, names[i], (int32_t)getpid(), SW_HOOK_AUTO);
 
-		if (!i) {
+		if (!i)
 			check_tree(s, m, &process);
-			ebpf = host;
-		}
 		add_backend(s, m, names[i], &host, &process);
 	}
 	check_slots(s, &ebpf);

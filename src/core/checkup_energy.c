@@ -26,9 +26,9 @@ struct opened {
 	struct sw_energy_source *source;
 };
 
-static bool measures(const struct opened *o)
+static bool is_measured(const struct sw_energy_source *source)
 {
-	return o->source && o->source->ops->quality && !strcmp(o->source->ops->quality, "measured");
+	return source && source->ops->quality && !strcmp(source->ops->quality, "measured");
 }
 
 static void open_all(const struct sw_machine *m, struct opened *all)
@@ -106,7 +106,7 @@ static void add_source(struct sw_checkup_store *s, const struct sw_machine *m, c
 		 o->source->n_zones == 1 ? "" : "s");
 	if (left_out)
 		snprintf(value + strlen(value), sizeof(value) - strlen(value), ", %zu of them left out", left_out);
-	if (measures(o))
+	if (is_measured(o->source))
 		sw_checkup_add(s, "energy", name, SW_CHECK_WORKS, value, NULL, NULL);
 	else
 		sw_checkup_add(s, "energy", name, SW_CHECK_NOTE, value,
@@ -115,6 +115,8 @@ static void add_source(struct sw_checkup_store *s, const struct sw_machine *m, c
 
 static const char *part_of(const struct sw_zone_info *z)
 {
+	if (z->problem)
+		return "left out";
 	if (z->twin)
 		return "the same energy as another zone: shown, not added";
 	switch (z->role) {
@@ -136,6 +138,7 @@ static const char *part_of(const struct sw_zone_info *z)
 static void add_zones(struct sw_checkup_store *s, const struct sw_machine *m, struct sw_energy_source *source)
 {
 	struct sw_zone_value *values = calloc(source->n_zones, sizeof(*values));
+	bool measured = is_measured(source);
 	char name[128];
 
 	if (!values) {
@@ -147,8 +150,8 @@ static void add_zones(struct sw_checkup_store *s, const struct sw_machine *m, st
 		const struct sw_zone_info *z = &source->zones[i];
 
 		snprintf(name, sizeof(name), "%s:%s", source->ops->name, z->name);
-		sw_checkup_add(s, "zone", name, z->problem ? SW_CHECK_LACKS : SW_CHECK_WORKS,
-			       z->problem ? "left out" : part_of(z), z->problem,
+		sw_checkup_add(s, "zone", name, z->problem ? SW_CHECK_LACKS : measured ? SW_CHECK_WORKS : SW_CHECK_NOTE,
+			       part_of(z), z->problem,
 			       z->problem ? remedy_for(m, source->ops->name, values[i].status) : NULL);
 	}
 	free(values);
@@ -160,7 +163,7 @@ void sw_checkup_energy(struct sw_checkup_store *s, const struct sw_machine *m)
 
 	open_all(m, all);
 	for (size_t i = N_SOURCES; i--;)
-		if (measures(&all[i]))
+		if (is_measured(all[i].source))
 			s->head.energy_source = all[i].source->ops->name;
 	for (size_t i = 0; i < N_SOURCES; i++)
 		add_source(s, m, names[i], &all[i]);

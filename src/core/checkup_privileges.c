@@ -31,6 +31,7 @@ static const struct privilege {
 	  "it shows other users' processes behind hidepid, and those of their counters that are addresses" },
 	{ SW_CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE",
 	  "it raises RLIMIT_MEMLOCK, where the kernel charges BPF tables to that" },
+	{ SW_CAP_NET_ADMIN, "CAP_NET_ADMIN", "it has the kernel tell proc of each task that ends (taskstats)" },
 	{ SW_CAP_SYS_RAWIO, "CAP_SYS_RAWIO", "it reads the energy registers in /dev/cpu/N/msr" },
 };
 
