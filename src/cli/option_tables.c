@@ -45,7 +45,7 @@ static const struct argp_option row_options[] = {
 	{ "format", 'f', "FORMAT", 0, "Format of records: jsonl, csv (rows of processes) or text", 0 },
 	{ "columns", KEY_COLUMNS, "NAME[,NAME...]", 0,
 	  "What rows of processes hold, in this order; `schedwatt columns` lists all", 0 },
-	{ "thread-columns", KEY_THREAD_COLUMNS, "NAME[,NAME...]", 0, "Likewise of threads, which are added", 0 },
+	{ "thread-columns", KEY_THREAD_COLUMNS, "NAME[,NAME...]", 0, "What rows of threads hold; adds these", 0 },
 	{ "thread-output", KEY_THREAD_OUTPUT, "FILE", 0, "With -f csv: write rows of threads to FILE", 0 },
 	{ "csv-units", KEY_CSV_UNITS, NULL, 0, "With -f csv: a row of units behind that of names", 0 },
 	{ "flat", KEY_FLAT, NULL, 0, "With -f jsonl: a record for each row of a window, instead of lists", 0 },
@@ -137,7 +137,7 @@ static const char monitor_doc[] =
 	"  schedwatt monitor -p 4242,4300 --scope process -d 10\n"
 	"  schedwatt monitor --cgroup /sys/fs/cgroup/system.slice --by cgroup\n"
 	"  schedwatt monitor -i 1000 -d 60 -f jsonl -o host.jsonl\n"
-	"  schedwatt monitor -p 4242 -f csv --columns time,comm,utime,cpuUsage,joules -o 4242.csv.gz\n"
+	"  schedwatt monitor -p 4242 -f csv --columns time,comm,utime,joules -o 4242.csv.gz\n"
 	"  schedwatt monitor -f jsonl | jq -c '[.time_utc, .total_joules]'\n"
 	"\n"
 	"A recording of processes ends when they and, unless --scope process, their descendants have ended; SIGINT and "

@@ -13,33 +13,7 @@
 
 #include "cli/message.h"
 #include "cli/options.h"
-#include "capture.h"
-
-enum { ARGS_MAX = 24 };
-
-struct result {
-	struct options o;
-	int err, status;
-	struct capture capture;
-	char *argv[ARGS_MAX];
-};
-
-/* Parse with stderr kept in r->capture. The caller frees r->o. */
-static void parse(struct result *r, enum command command, const char *const *args)
-{
-	int argc = 1;
-
-	*r = (struct result){ .status = -1, .argv = { (char *)"command" } };
-	for (; args[argc - 1]; argc++) {
-		assert_true(argc < ARGS_MAX - 1);
-		r->argv[argc] = (char *)args[argc - 1];
-	}
-	capture_begin(&r->capture);
-	r->err = options_parse(&r->o, command, argc, r->argv, &r->status);
-	capture_end(&r->capture);
-}
-
-#define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#include "command_line.h"
 
 static void test_defaults(void **state)
 {
@@ -215,34 +189,6 @@ static void test_interval_without_energy(void **state)
 	options_free(&r.o);
 }
 
-static void refuse(enum command command, const char *value, const char *const *args)
-{
-	char *end;
-	struct result r;
-
-	parse(&r, command, args);
-	assert_int_not_equal(r.err, 0);
-	assert_int_equal(r.status, EXIT_USAGE);
-	assert_int_equal(strncmp(r.capture.said, "schedwatt: ", 11), 0);
-	assert_non_null(strstr(r.capture.said, value));
-	end = strchr(r.capture.said, '\n');
-	assert_non_null(end);
-	assert_string_equal(end, "\n"); /* one line */
-	options_free(&r.o);
-}
-
-/* The whole of what is said. */
-static void refuse_with(enum command command, const char *said, const char *const *args)
-{
-	struct result r;
-
-	parse(&r, command, args);
-	assert_int_not_equal(r.err, 0);
-	assert_int_equal(r.status, EXIT_USAGE);
-	assert_string_equal(r.capture.said, said);
-	options_free(&r.o);
-}
-
 static void test_refused_targets(void **state)
 {
 #define NO_PID(all, token) \
@@ -328,7 +274,7 @@ static void test_refused_values(void **state)
 		{ "-i", "20ms" }, { "-i", "0x20" }, { "-i", "1e3" }, { "-i", "20.0" }, { "-i", "3600001" },
 		{ "-i", "18446744073709551817" }, { "-d", "0" }, { "-d", "-1" }, { "-d", "1,5" }, { "-d", "nan" },
 		{ "-d", "inf" }, { "-d", "." }, { "-d", "1." }, { "-d", "0.0000000001" }, { "-d", "1000000001" },
-		{ "-f", "csv" }, { "-f", "JSONL" }, { "--attribution-mode", "bpf" }, { "--energy", "rapl" },
+		{ "-f", "xml" }, { "-f", "JSONL" }, { "--attribution-mode", "bpf" }, { "--energy", "rapl" },
 		{ "--policy", "fair" }, { "--policy", "marginal" }, { "--baseline", "x" }, { "--baseline", "1,,2" },
 		{ "--baseline", "" }, { "--baseline", "nan" }, { "--baseline", "1e1" }, { "--baseline", "0.0000001" },
 		{ "--baseline", "1.2.3" }, { "--baseline", "." },
