@@ -119,6 +119,12 @@ static const char *about_records(const struct options *o)
 	       o->thread_output ? "thread-output" : o->csv_units ? "csv-units" : NULL;
 }
 
+/* By name, which is what mistakes are made with. Devices take whatever comes. */
+static bool is_same_file(const char *a, const char *b)
+{
+	return !strcmp(a, b) && strncmp(a, "/dev/", 5);
+}
+
 /* Where threads' rows of csv go. */
 static int check_files(const struct options *o, bool csv)
 {
@@ -128,7 +134,7 @@ static int check_files(const struct options *o, bool csv)
 	else if (csv && o->threads && !o->thread_output)
 		message_error("rows of threads have columns of their own, for which csv needs a second file; add "
 			      "--thread-output FILE");
-	else if (o->thread_output && !strcmp(o->thread_output, o->output ? o->output : "-"))
+	else if (o->thread_output && is_same_file(o->thread_output, o->output ? o->output : "-"))
 		message_error("--thread-output '%s' is where the rows of processes go; name another file, or give these "
 			      "one with --output", o->thread_output);
 	else

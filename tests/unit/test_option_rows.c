@@ -68,6 +68,8 @@ static void test_csv(void **state)
 
 	(void)state;
 	expect(COMMAND_MONITOR, ARGS("-fcsv"), SW_BY_PROCESS, STANDARD, NULL);
+	expect(COMMAND_MONITOR, ARGS("-fcsv", "-o/dev/null", "--thread-output=/dev/null"), SW_BY_PROCESS | SW_BY_THREAD,
+	       STANDARD, STANDARD_TASKS);
 	expect(COMMAND_RUN, ARGS("-fcsv", "--thread-output", "t", "true"), SW_BY_PROCESS | SW_BY_THREAD, STANDARD,
 	       STANDARD_TASKS);
 	parse(&r, COMMAND_MONITOR, ARGS("-f", "csv", "--thread-columns", "comm", "--thread-output", "-", "-o", "p.csv",
