@@ -22,8 +22,8 @@ void format_udecimal(char text[FORMAT_MAX], uint64_t value, unsigned digits);
 void format_fixed(char text[FORMAT_MAX], uint64_t value, unsigned digits, unsigned places);
 
 /*
- * A real number, rounded half up to `places` (<= 9): as format_fixed() shows it; without zeros at the end of its fraction.
- * False: it is none, not finite, or 2^64 and above.
+ * A real number, rounded half up to `places` (<= 9), with zeros at the end of its fraction (fixed) or without. False, and
+ * `text` untouched: it is none, not finite, or 2^64 and above.
  */
 bool format_real_fixed(char text[FORMAT_MAX], double value, unsigned places);
 bool format_real(char text[FORMAT_MAX], double value, unsigned places);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the fields of processes, threads, cgroups and command names in records, and of rows with columns. Must not know:
- * which record they are in. Relies on: schedwatt.h (ids of 0 are not seen from here), waitpid(2) (what a wait status says).
+ * Owns: the fields of processes, threads, cgroups and command names in records, and of rows with columns. Must not
+ * know: which record they are in. Relies on: schedwatt.h (ids of 0 are not seen from here), waitpid(2) (what a wait
+ * status says).
  */
 #include "jsonl_rows.h"
 

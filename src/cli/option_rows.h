@@ -10,8 +10,9 @@ int option_columns(struct options *o, const char *arg);
 int option_thread_columns(struct options *o, const char *arg); /* and with them threads */
 
 /*
- * When all options are known. Afterwards o->columns has those of processes if rows are to be made, and o->thread_columns
- * those of threads if these are, too: the standard set where none were chosen. 0 or -errno, with a message.
+ * When all options are known. Afterwards o->columns has those of processes if rows are to be made, and
+ * o->thread_columns those of threads if these are, too: the standard set where none were chosen. 0 or -errno, with a
+ * message.
  */
 int option_rows_settle(struct options *o, enum command command);
 

@@ -16,6 +16,7 @@ enum {
 	KIND_COLUMNS = 8,
 	COMM_COLUMNS = 16,
 	STATE_COLUMNS = 6,
+	RSSLIM_COLUMNS = 21, /* no limit, as it is for most, is 2^64-1 */
 };
 
 /* Room for usual values; greater ones shift their line. */
@@ -46,8 +47,20 @@ static unsigned width_of(const struct sw_column *column)
 	if (column->type == SW_TYPE_TEXT)
 		usual = strcmp(column->name, "comm") ? STATE_COLUMNS : COMM_COLUMNS;
 	else
-		usual = forms[form_of(column)].columns;
+		usual = strcmp(column->name, "rsslim") ? forms[form_of(column)].columns : RSSLIM_COLUMNS;
 	return name > usual ? name : usual;
+}
+
+/* Text to the left, with no blanks at the end of a line. */
+static void add_left(struct buf *out, const char *text, const struct sw_column *column, bool last)
+{
+	unsigned columns = width_of(column) - 1;
+
+	buf_text(out, " ");
+	if (last)
+		format_plain(out, text, columns);
+	else
+		format_left(out, text, columns);
 }
 
 static void add_names(struct buf *out, const char *kind, const struct column_list *list)
@@ -56,12 +69,10 @@ static void add_names(struct buf *out, const char *kind, const struct column_lis
 	for (size_t i = 0; i < list->n; i++) {
 		const struct sw_column *column = list->columns[i];
 
-		if (column->type != SW_TYPE_TEXT) {
+		if (column->type == SW_TYPE_TEXT)
+			add_left(out, column->name, column, i == list->n - 1);
+		else
 			format_right(out, column->name, width_of(column));
-		} else {
-			buf_text(out, " ");
-			format_left(out, column->name, width_of(column) - 1);
-		}
 	}
 	buf_text(out, "\n");
 }
@@ -89,12 +100,10 @@ static void add_row(struct buf *out, const struct sw_header *h, const char *kind
 		const struct sw_column *column = list->columns[i];
 		const char *text = cell_text(&rows->columns[i], row);
 
-		if (column->type != SW_TYPE_TEXT) {
+		if (column->type == SW_TYPE_TEXT)
+			add_left(out, text ? text : "-", column, i == list->n - 1);
+		else
 			add_number(out, h, column, &rows->columns[i], row);
-		} else {
-			buf_text(out, " ");
-			format_left(out, text ? text : "-", width_of(column) - 1);
-		}
 	}
 	buf_text(out, "\n");
 }

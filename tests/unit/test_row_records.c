@@ -185,6 +185,28 @@ static void test_text(void **state)
 	buf_free(&b);
 }
 
+/* No limit is the usual value of one column; and a line ends with what is last in it. */
+static void test_text_widths(void **state)
+{
+	struct recording rec = { .header = &fixture_header };
+	struct sw_report r = fixture_report;
+	struct row_table processes = { .table.n_rows = 2 };
+	struct sw_data rows;
+	struct buf b = { 0 };
+
+	(void)state;
+	r.seq = 0;
+	row_add(&processes, "rsslim", row_signal, row_all, true);
+	row_add(&processes, "comm", row_comms, row_some, true);
+	rec.columns = processes.list;
+	rows = (struct sw_data){ .processes = processes.table };
+	sink_text.sample(&rec, &r, &rows, &b);
+	expect_text(&b, "               rsslim comm\n"
+			" 18446744073709551615 com,ma\n"
+			" 18446744073709551614 -\n");
+	buf_free(&b);
+}
+
 /* Both kinds of rows say which they are, and a model's energy is marked. */
 static void test_text_threads(void **state)
 {
@@ -224,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_real),        cmocka_unit_test(test_jsonl),
 		cmocka_unit_test(test_flat_columns), cmocka_unit_test(test_flat_report),
 		cmocka_unit_test(test_text),        cmocka_unit_test(test_text_threads),
+		cmocka_unit_test(test_text_widths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
