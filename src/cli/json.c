@@ -45,9 +45,18 @@ static void put(int *err, json_object *in, const char *key, json_object *value)
 	}
 }
 
-json_object *record_new(int *err, const char *type)
+json_object *record_begin(int *err)
 {
 	json_object *record = json_object_new_object();
+
+	if (!record)
+		fail(err);
+	return record;
+}
+
+json_object *record_new(int *err, const char *type)
+{
+	json_object *record = record_begin(err);
 
 	record_text(err, record, "type", type);
 	return record;

@@ -15,6 +15,7 @@
 struct json_object;
 
 struct json_object *record_new(int *err, const char *type);
+struct json_object *record_begin(int *err); /* one without a type */
 struct json_object *record_object(int *err, struct json_object *in, const char *key);
 struct json_object *record_array(int *err, struct json_object *in, const char *key);
 

@@ -49,12 +49,13 @@ int session_output(struct session *s, const struct options *o, bool always)
 }
 
 /* What was not to be had is the best one's matter; why the next ones were passed over is in the records. */
-static void tell_fallback(const struct sw_header *h)
+static void tell_fallback(struct session *s, const struct sw_header *h)
 {
 	struct buf words = { 0 };
 
-	if (!h->n_backend_refusals)
+	if (!h->n_backend_refusals || s->told_fallback)
 		return;
+	s->told_fallback = true;
 	buf_printf(&words, "CPU time comes from %s (%s): %s", h->backend, h->backend_quality,
 		   h->backend_refusals[0].reason);
 	message_note(&words);
@@ -110,7 +111,7 @@ int session_open(struct session *s, const struct target *target)
 		.thread_columns = s->options->thread_columns,
 	};
 	s->pids_alive = (uint32_t)s->recording.header->n_pids;
-	tell_fallback(s->recording.header);
+	tell_fallback(s, s->recording.header);
 	err = baseline_check(&s->options->baseline, s->recording.header);
 	if (!err && s->options->compare) {
 		err = compare_open(&s->compare, s->monitor);
@@ -289,11 +290,18 @@ void session_remove_cgroup(struct session *s)
 	message_note(&words);
 }
 
-void session_close(struct session *s)
+void session_end(struct session *s)
 {
 	sw_monitor_close(s->monitor);
 	s->monitor = NULL;
 	compare_close(&s->compare);
+	s->recording.header = NULL;
+	s->recording.end = NULL;
+}
+
+void session_close(struct session *s)
+{
+	session_end(s);
 	output_close(&s->out);
 	if (s->options && s->options->thread_output) {
 		output_close(&s->thread_out);

@@ -27,6 +27,7 @@ struct session {
 	bool ended;           /* likewise: no more time will come */
 	int stop_fd;          /* see output_write() */
 	bool told_shared;     /* that others are counted in */
+	bool told_fallback;   /* why not the best back end */
 	bool failed;          /* the monitor has failed, which was said; out.err tells of the output */
 };
 
@@ -42,7 +43,7 @@ int session_signals(sigset_t *ret);
  */
 int session_output(struct session *s, const struct options *o, bool always);
 
-/* Open the monitor on `target`, which is not kept. 0 or -errno. */
+/* Open the monitor on `target`, which is not kept; again after session_end(). 0 or -errno. */
 int session_open(struct session *s, const struct target *target);
 
 /* Set the first boundary. 0 or -errno. */
@@ -66,6 +67,9 @@ void session_summary(struct session *s, struct output *extra);
 
 /* The target has ended: remove the cgroup that was made for it. Where others live on in it, it stays, and that is said. */
 void session_remove_cgroup(struct session *s);
+
+/* Close the monitor, and keep the output. */
+void session_end(struct session *s);
 
 void session_close(struct session *s);
 

@@ -13,6 +13,8 @@
 #include "schedwatt.h"
 
 struct comparison;
+struct run;
+struct series;
 
 struct label {
 	const char *key;
@@ -63,6 +65,9 @@ struct sink {
 	void (*summary)(const struct recording *rec, const struct sw_summary *summary, struct buf *out);
 	const struct sink *compare; /* the same format, of rec->comparison; NULL: there is none */
 	const struct sink *threads; /* of the rows of threads, where these are written apart; otherwise NULL */
+	/* Of a series: each run as it ends, with its rows; and in place of the summary all of them. NULL: nothing. */
+	void (*run)(const struct recording *rec, const struct series *series, const struct run *run, struct buf *out);
+	void (*series)(const struct recording *rec, const struct series *series, struct buf *out);
 };
 
 extern const struct sink sink_jsonl; /* the records of schema schedwatt/1 */

@@ -271,5 +271,5 @@ static void text_compared(const struct recording *rec, const struct sw_summary *
 	buf_text(out, "\n");
 }
 
-const struct sink sink_compare_jsonl = { "jsonl", jsonl_header, jsonl_sample, jsonl_summary, NULL, NULL };
-const struct sink sink_compare_text = { "text", text_begin, text_no_sample, text_compared, NULL, NULL };
+const struct sink sink_compare_jsonl = { "jsonl", jsonl_header, jsonl_sample, jsonl_summary, NULL, NULL, NULL, NULL };
+const struct sink sink_compare_text = { "text", text_begin, text_no_sample, text_compared, NULL, NULL, NULL, NULL };

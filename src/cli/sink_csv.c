@@ -114,5 +114,5 @@ static void csv_no_summary(const struct recording *rec, const struct sw_summary 
 	(void)out;
 }
 
-const struct sink sink_csv = { "csv", csv_header, csv_sample, csv_no_summary, NULL, &sink_csv_threads };
-const struct sink sink_csv_threads = { "csv", csv_threads_header, csv_threads_sample, csv_no_summary, NULL, NULL };
+const struct sink sink_csv = { "csv", csv_header, csv_sample, csv_no_summary, NULL, &sink_csv_threads, NULL, NULL };
+const struct sink sink_csv_threads = { "csv", csv_threads_header, csv_threads_sample, csv_no_summary, NULL, NULL, NULL, NULL };

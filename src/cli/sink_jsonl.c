@@ -9,6 +9,7 @@
 #include "json.h"
 #include "jsonl_flat.h"
 #include "jsonl_rows.h"
+#include "jsonl_run.h"
 
 static void add_refusals(int *err, struct json_object *in, const char *key, const char *what,
 			 const struct sw_refusal *refusals, size_t n)
@@ -238,56 +239,71 @@ static void add_parts(int *err, struct json_object *in, const struct sw_energy *
 	record_joules(err, in, "unattributed_joules", e->unattributed_nj);
 }
 
-static void jsonl_summary(const struct recording *rec, const struct sw_summary *s, struct buf *out)
+void jsonl_totals(int *err, struct json_object *record, const struct recording *rec, const struct sw_summary *s)
 {
 	const struct sw_header *h = rec->header;
-	int err = 0, policy = sw_policy_parse(h->policy);
-	struct json_object *record, *nested;
+	int policy = sw_policy_parse(h->policy);
+	struct json_object *nested;
 	bool told;
 
-	record = record_new(&err, "summary");
-	add_quality(&err, record, h);
-	record_text(&err, record, "attribution_policy", h->policy);
+	add_quality(err, record, h);
+	record_text(err, record, "attribution_policy", h->policy);
 	if (policy >= 0) {
-		record_joules(&err, record, "total_joules", s->energy[policy].total_nj);
-		add_parts(&err, record, &s->energy[policy]);
+		record_joules(err, record, "total_joules", s->energy[policy].total_nj);
+		add_parts(err, record, &s->energy[policy]);
 	}
-	record_joules(&err, record, "total_uncertainty_joules", s->total_uncertainty_nj);
-	record_joules(&err, record, "proc_attributed_uncertainty_joules", s->proc_uncertainty_nj);
-	nested = record_object(&err, record, "policies");
+	record_joules(err, record, "total_uncertainty_joules", s->total_uncertainty_nj);
+	record_joules(err, record, "proc_attributed_uncertainty_joules", s->proc_uncertainty_nj);
+	nested = record_object(err, record, "policies");
 	for (uint32_t i = 0; i < SW_POLICIES; i++)
-		add_parts(&err, record_object(&err, nested, sw_policy_name(i)), &s->energy[i]);
-	record_text(&err, record, "end", rec->end);
-	record_udecimal(&err, record, "duration_s", s->duration_ns, 9);
-	record_uint(&err, record, "samples", s->samples);
-	record_uint(&err, record, "windows_without_energy", s->windows_without_energy);
-	nested = record_object(&err, record, "windows_flagged");
+		add_parts(err, record_object(err, nested, sw_policy_name(i)), &s->energy[i]);
+	record_text(err, record, "end", rec->end);
+	record_udecimal(err, record, "duration_s", s->duration_ns, 9);
+	record_uint(err, record, "samples", s->samples);
+	record_uint(err, record, "windows_without_energy", s->windows_without_energy);
+	nested = record_object(err, record, "windows_flagged");
 	for (uint32_t bit = 0; bit < SW_FLAGS; bit++)
-		record_uint(&err, nested, sw_flag_name(bit), s->windows_flagged[bit]);
-	record_uint(&err, record, "proc_oncpu_ns", s->proc_oncpu_ns);
-	record_uint(&err, record, "other_oncpu_ns", s->other_oncpu_ns);
-	record_uint(&err, record, "idle_ns", s->idle_ns);
-	record_uint(&err, record, "lost_ns", s->lost_ns);
-	add_lost(&err, record, s->lost_by_kind_ns);
-	record_count(&err, record, "recursion_misses", s->recursion_misses);
-	record_uint(&err, record, "offline_ns", s->offline_ns);
-	record_count(&err, record, "shared_with", s->shared_with);
+		record_uint(err, nested, sw_flag_name(bit), s->windows_flagged[bit]);
+	record_uint(err, record, "proc_oncpu_ns", s->proc_oncpu_ns);
+	record_uint(err, record, "other_oncpu_ns", s->other_oncpu_ns);
+	record_uint(err, record, "idle_ns", s->idle_ns);
+	record_uint(err, record, "lost_ns", s->lost_ns);
+	add_lost(err, record, s->lost_by_kind_ns);
+	record_count(err, record, "recursion_misses", s->recursion_misses);
+	record_uint(err, record, "offline_ns", s->offline_ns);
+	record_count(err, record, "shared_with", s->shared_with);
 	/* a back end that knows nothing but cgroups has not seen any, whoever was there */
 	told = h->by & ~(uint32_t)SW_BY_CGROUP || s->processes_seen;
-	record_count(&err, record, "processes_seen", told ? (int64_t)s->processes_seen : SW_ABSENT);
-	record_count(&err, record, "processes_alive", told ? (int64_t)s->processes_alive : SW_ABSENT);
-	record_uint(&err, record, "processes_folded", s->processes_folded);
-	jsonl_processes(&err, record, h, s->processes, s->n_processes, true);
+	record_count(err, record, "processes_seen", told ? (int64_t)s->processes_seen : SW_ABSENT);
+	record_count(err, record, "processes_alive", told ? (int64_t)s->processes_alive : SW_ABSENT);
+	record_uint(err, record, "processes_folded", s->processes_folded);
+}
+
+void jsonl_totals_rows(int *err, struct json_object *record, const struct sw_header *h, const struct sw_summary *s)
+{
+	jsonl_processes(err, record, h, s->processes, s->n_processes, true);
 	if (h->by & SW_BY_THREAD) {
-		record_uint(&err, record, "threads_folded", s->threads_folded);
-		jsonl_threads(&err, record, h, s->threads, s->n_threads);
+		record_uint(err, record, "threads_folded", s->threads_folded);
+		jsonl_threads(err, record, h, s->threads, s->n_threads);
 	}
 	if (h->by & SW_BY_CGROUP) {
-		record_uint(&err, record, "cgroups_folded", s->cgroups_folded);
-		jsonl_cgroups(&err, record, s->cgroups, s->n_cgroups);
+		record_uint(err, record, "cgroups_folded", s->cgroups_folded);
+		jsonl_cgroups(err, record, s->cgroups, s->n_cgroups);
 	}
-	jsonl_comms(&err, record, s->comms, s->n_comms);
+	jsonl_comms(err, record, s->comms, s->n_comms);
+}
+
+static void jsonl_summary(const struct recording *rec, const struct sw_summary *s, struct buf *out)
+{
+	struct json_object *record;
+	int err = 0;
+
+	record = record_new(&err, "summary");
+	jsonl_totals(&err, record, rec, s);
+	jsonl_totals_rows(&err, record, rec->header, s);
 	record_finish(err, record, out);
 }
 
-const struct sink sink_jsonl = { "jsonl", jsonl_header, jsonl_sample, jsonl_summary, &sink_compare_jsonl, NULL };
+const struct sink sink_jsonl = {
+	"jsonl", jsonl_header, jsonl_sample, jsonl_summary, &sink_compare_jsonl, NULL, jsonl_run, jsonl_series,
+};

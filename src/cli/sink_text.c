@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "text_series.h"
 
 /* A value and, beside a model's number, its doubt; a measured window's is in the records. */
 static void add_cell(struct buf *out, const struct sw_header *h, int64_t value, int64_t doubt, unsigned places,
@@ -208,4 +209,6 @@ static void text_sample(const struct recording *rec, const struct sw_report *r, 
 	buf_text(out, "\n");
 }
 
-const struct sink sink_text = { "text", text_header, text_sample, text_summary, &sink_compare_text, NULL };
+const struct sink sink_text = {
+	"text", text_header, text_sample, text_summary, &sink_compare_text, NULL, text_run, text_series,
+};

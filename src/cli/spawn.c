@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,11 +19,8 @@
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
-/* What the child gets back before it runs. */
-struct inherited {
-	sigset_t mask;
-	struct sigaction child_action;
-};
+/* The others are a command's own business. */
+enum { FORWARDED = sizeof(forwarded) / sizeof(forwarded[0]), ASKING = 4 };
 
 static void close_fd(int *fd)
 {
@@ -32,7 +30,7 @@ static void close_fd(int *fd)
 }
 
 static void __attribute__((noreturn)) run_child(char *const argv[], int go_fd, int error_fd,
-						const struct inherited *inherited)
+						const struct spawn_inherited *inherited)
 {
 	ssize_t n;
 	char go;
@@ -44,6 +42,10 @@ static void __attribute__((noreturn)) run_child(char *const argv[], int go_fd, i
 	if (n != 1) /* whoever held us has died or given up */
 		_exit(EXIT_RUN_FAILED);
 	sigaction(SIGCHLD, &inherited->child_action, NULL);
+	sigaction(SIGPIPE, &inherited->pipe_action, NULL);
+	/* None of these can fail: the hard limits are what they were. */
+	setrlimit(RLIMIT_NOFILE, &inherited->files);
+	setrlimit(RLIMIT_MEMLOCK, &inherited->memlock);
 	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 	execvp(argv[0], argv);
 	err = errno;
@@ -53,24 +55,43 @@ static void __attribute__((noreturn)) run_child(char *const argv[], int go_fd, i
 	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
+/* Signals are blocked and not handled, so that they wait, and none gets lost between two calls. */
+static int block_signals(struct spawn *s)
+{
+	struct sigaction default_action = { .sa_handler = SIG_DFL }, ignore = { .sa_handler = SIG_IGN };
+	sigset_t all, asking;
+
+	sigemptyset(&all);
+	sigaddset(&all, SIGCHLD);
+	sigemptyset(&asking);
+	for (int i = 0; i < FORWARDED; i++) {
+		sigaddset(&all, forwarded[i]);
+		if (i < ASKING)
+			sigaddset(&asking, forwarded[i]);
+	}
+	/* Where SIGCHLD is ignored, the kernel reaps children by itself and their status is lost. */
+	if (sigprocmask(SIG_BLOCK, &all, &s->inherited.mask) ||
+	    sigaction(SIGCHLD, &default_action, &s->inherited.child_action) ||
+	    sigaction(SIGPIPE, &ignore, &s->inherited.pipe_action))
+		return -errno;
+	s->signal_fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->stop_fd = signalfd(-1, &asking, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signal_fd < 0 || s->stop_fd < 0 ? -errno : 0;
+}
+
+int spawn_prepare(struct spawn *s)
+{
+	*s = (struct spawn){ .go_fd = -1, .error_fd = -1, .signal_fd = -1, .stop_fd = -1 };
+	if (getrlimit(RLIMIT_NOFILE, &s->inherited.files) || getrlimit(RLIMIT_MEMLOCK, &s->inherited.memlock))
+		return -errno;
+	return block_signals(s);
+}
+
 int spawn_hold(struct spawn *s, char *const argv[])
 {
-	struct sigaction default_action = { .sa_handler = SIG_DFL };
 	int go[2] = { -1, -1 }, error[2] = { -1, -1 }, err;
-	struct inherited inherited;
-	sigset_t set;
 
-	*s = (struct spawn){ .go_fd = -1, .error_fd = -1, .signal_fd = -1 };
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaddset(&set, forwarded[i]);
-	/* Where SIGCHLD is ignored, the kernel reaps children by itself and their status is lost. */
-	if (sigprocmask(SIG_BLOCK, &set, &inherited.mask) ||
-	    sigaction(SIGCHLD, &default_action, &inherited.child_action))
-		return -errno;
-	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (s->signal_fd < 0 || pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
+	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
 		err = -errno;
 		goto out;
 	}
@@ -82,7 +103,7 @@ int spawn_hold(struct spawn *s, char *const argv[])
 	}
 	if (s->pid == 0) {
 		close(go[1]); /* or it would keep itself waiting */
-		run_child(argv, go[0], error[1], &inherited);
+		run_child(argv, go[0], error[1], &s->inherited);
 	}
 	s->go_fd = go[1];
 	s->error_fd = error[0];
@@ -96,15 +117,30 @@ out:
 	return err;
 }
 
-int spawn_asked_to_end(const struct spawn *s)
+/* The signal is taken, which would leave stop_fd with nothing to read: something else that is readable goes there. */
+static void note_asked(struct spawn *s, int signal)
+{
+	int fd;
+
+	if (s->asked)
+		return;
+	s->asked = signal;
+	fd = eventfd(1, EFD_CLOEXEC);
+	if (fd < 0)
+		return; /* then the next such signal ends the wait */
+	dup3(fd, s->stop_fd, O_CLOEXEC);
+	close(fd);
+}
+
+int spawn_asked_to_end(struct spawn *s)
 {
 	struct signalfd_siginfo info;
 
-	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+	while (!s->asked && read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD)
-			return (int)info.ssi_signo;
+			note_asked(s, (int)info.ssi_signo);
 	}
-	return 0;
+	return s->asked;
 }
 
 int spawn_release(struct spawn *s)
@@ -124,17 +160,28 @@ int spawn_release(struct spawn *s)
 	return n == sizeof(err) ? -err : 0;
 }
 
-void spawn_forward(const struct spawn *s, const struct signalfd_siginfo *info)
+static bool asks(int signal)
+{
+	for (int i = 0; i < ASKING; i++) {
+		if (signal == forwarded[i])
+			return true;
+	}
+	return false;
+}
+
+void spawn_forward(struct spawn *s, const struct signalfd_siginfo *info)
 {
 	int signal = (int)info->ssi_signo;
 
 	if (!s->pid || signal == SIGCHLD)
 		return;
-	/* From the terminal: the child has it. */
-	if ((signal == SIGINT || signal == SIGQUIT) && info->ssi_code > 0)
-		return;
-	/* From the child itself, to its group: likewise. */
+	/* From the child itself, to its group: it has it. */
 	if (info->ssi_code == SI_USER && info->ssi_pid == (uint32_t)s->pid)
+		return;
+	if (asks(signal))
+		note_asked(s, signal);
+	/* From the terminal: likewise. */
+	if ((signal == SIGINT || signal == SIGQUIT) && info->ssi_code > 0)
 		return;
 	kill(s->pid, signal);
 }
@@ -178,4 +225,5 @@ void spawn_end(struct spawn *s)
 	close_fd(&s->go_fd);
 	close_fd(&s->error_fd);
 	close_fd(&s->signal_fd);
+	close_fd(&s->stop_fd);
 }

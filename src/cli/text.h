@@ -93,6 +93,9 @@ void text_flaws(struct buf *out, const struct recording *rec, const struct sw_su
 /* Of the summary: the table that --by asks for, or both by command and by process; and the threads' with --threads. */
 void text_tables(struct buf *out, const struct recording *rec, const struct sw_summary *s);
 
+/* Of the summary: how good a model's numbers are, and why there are no better ones. */
+void text_model(struct buf *out, const struct recording *rec, const struct sw_summary *s);
+
 /* Of sink_text. */
 void text_summary(const struct recording *rec, const struct sw_summary *s, struct buf *out);
 

@@ -143,7 +143,7 @@ static void add_counts(struct buf *out, const struct sw_header *h, const struct 
 }
 
 /* Why a model had to answer, by the source that would have come first, and where to read on. */
-static void add_model(struct buf *out, const struct recording *rec, const struct sw_summary *s)
+void text_model(struct buf *out, const struct recording *rec, const struct sw_summary *s)
 {
 	const struct sw_header *h = rec->header;
 	size_t at = out->len;
@@ -199,6 +199,6 @@ void text_summary(const struct recording *rec, const struct sw_summary *s, struc
 	text_flaws(out, rec, s);
 	add_vague(out, rec, s);
 	text_back_end(out, h);
-	add_model(out, rec, s);
+	text_model(out, rec, s);
 	buf_text(out, "\n");
 }
