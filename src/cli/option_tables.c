@@ -49,6 +49,8 @@ static const struct argp_option row_options[] = {
 	{ "thread-output", KEY_THREAD_OUTPUT, "FILE", 0, "With -f csv: write rows of threads to FILE", 0 },
 	{ "csv-units", KEY_CSV_UNITS, NULL, 0, "With -f csv: a row of units behind that of names", 0 },
 	{ "flat", KEY_FLAT, NULL, 0, "With -f jsonl: a record for each row of a window, instead of lists", 0 },
+	{ "tree", KEY_TREE, "PERCENT", OPTION_ARG_OPTIONAL,
+	  "Draw the fork tree in the summary; what has less than this part of the CPU time is folded (1)", 0 },
 	{ "no-cmdline", KEY_NO_CMDLINE, NULL, 0, "Leave the command lines of processes out", 0 },
 	{ 0 },
 };

@@ -20,6 +20,7 @@ enum {
 	SLOTS_MAX = 262144,
 	PIDS_MAX = 4096,
 	RUNS_MAX = 10000,
+	TREE_FOLD_DEFAULT = 1000, /* thousandths of a per cent */
 };
 
 #define DURATION_MAX_S 1000000000
@@ -264,6 +265,19 @@ int option_max_busy(struct options *o, const char *arg)
 		return EINVAL;
 	}
 	o->max_busy = (uint32_t)milli;
+	return 0;
+}
+
+int option_tree(struct options *o, const char *arg)
+{
+	uint64_t milli = TREE_FOLD_DEFAULT;
+
+	if (arg && sw_parse_decimal(arg, 3, CALIBRATION_ALL, &milli)) {
+		message_error("--tree '%s' is not a per cent from 0 to 100; write it like --tree=0.5", arg);
+		return EINVAL;
+	}
+	o->style.tree = true;
+	o->style.tree_fold = (uint32_t)milli;
 	return 0;
 }
 

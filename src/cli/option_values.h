@@ -20,6 +20,7 @@ int option_policy(struct options *o, const char *arg);
 int option_hook(struct options *o, const char *arg);
 int option_baseline(struct options *o, const char *arg); /* watts, or the name of a file */
 int option_max_busy(struct options *o, const char *arg);
+int option_tree(struct options *o, const char *arg); /* NULL: 1 per cent */
 int option_model(struct options *o, const char *arg);
 int option_runs(uint32_t *ret, const char *option, const char *arg, uint32_t min); /* up to 10000 */
 int option_budget(struct options *o, const char *arg);

@@ -95,6 +95,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_FLAT:
 		o->flat = true;
 		return 0;
+	case KEY_TREE:
+		return option_tree(o, arg);
 	case KEY_NO_CMDLINE:
 		o->no_cmdline = true;
 		return 0;
@@ -389,6 +391,7 @@ void options_to_library(const struct options *o, struct sw_options *lib)
 	/* none asked for: what the back end can tell; but rows with columns are those of processes */
 	uint32_t by = o->by || !(o->threads || o->columns.n) ? o->by : SW_BY_PROCESS;
 
+	by |= o->style.tree ? SW_BY_PROCESS : 0; /* its picture is of these, whatever the table is of */
 	*lib = (struct sw_options){
 		.sz = sizeof(*lib),
 		.interval_ms = o->interval_ms,

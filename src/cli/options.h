@@ -35,6 +35,7 @@ struct options {
 	bool csv_units;
 	const char *thread_output; /* csv: where threads' rows go; or NULL */
 	bool no_cmdline;
+	struct text_style style;  /* as far as options tell: --tree */
 	uint32_t interval_ms;
 	uint64_t duration_ns;     /* 0: until a signal */
 	uint32_t max_busy;        /* calibrate: thousandths of a per cent; 0: as quiet as a host can be asked to be */

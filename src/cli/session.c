@@ -103,6 +103,7 @@ int session_open(struct session *s, const struct target *target)
 		.slurm_job_id = getenv("SLURM_JOB_ID"),
 		.command = s->options->command,
 		.by = s->options->by,
+		.style = s->options->style,
 		.labels = s->options->labels,
 		.n_labels = s->options->n_labels,
 		.flat = s->options->flat,

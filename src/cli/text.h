@@ -96,6 +96,9 @@ void text_tables(struct buf *out, const struct recording *rec, const struct sw_s
 /* Of the summary: how good a model's numbers are, and why there are no better ones. */
 void text_model(struct buf *out, const struct recording *rec, const struct sw_summary *s);
 
+/* Of the summary: the fork tree. */
+void text_tree(struct buf *out, const struct recording *rec, const struct sw_summary *s);
+
 /* Of sink_text. */
 void text_summary(const struct recording *rec, const struct sw_summary *s, struct buf *out);
 

@@ -196,6 +196,8 @@ void text_summary(const struct recording *rec, const struct sw_summary *s, struc
 	add_times(out, rec, s);
 	add_counts(out, h, s);
 	text_tables(out, rec, s);
+	if (rec->style.tree)
+		text_tree(out, rec, s);
 	text_flaws(out, rec, s);
 	add_vague(out, rec, s);
 	text_back_end(out, h);

@@ -189,6 +189,39 @@ static void test_interval_without_energy(void **state)
 	options_free(&r.o);
 }
 
+/* The picture is of processes, whatever the table is of. */
+static void test_tree(void **state)
+{
+	static const char *const bad[] = { "", "-1", "100.001", "1%", "1,5", "x" };
+	struct sw_options lib;
+	struct result r;
+
+	(void)state;
+	parse(&r, COMMAND_RUN, ARGS("--by", "comm", "true"));
+	assert_false(r.o.style.tree);
+	options_free(&r.o);
+	parse(&r, COMMAND_RUN, ARGS("--by", "comm", "--tree", "true"));
+	assert_int_equal(r.err, 0);
+	assert_true(r.o.style.tree);
+	assert_int_equal(r.o.style.tree_fold, 1000);
+	assert_string_equal(r.o.command[0], "true"); /* which is not the option's */
+	options_to_library(&r.o, &lib);
+	assert_int_equal(lib.by, SW_BY_PROCESS | SW_BY_COMM);
+	options_free(&r.o);
+	parse(&r, COMMAND_MONITOR, ARGS("--tree=0.125"));
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.o.style.tree_fold, 125);
+	options_to_library(&r.o, &lib);
+	assert_int_equal(lib.by, SW_BY_PROCESS);
+	options_free(&r.o);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char arg[32];
+
+		snprintf(arg, sizeof(arg), "--tree=%s", bad[i]);
+		refuse(COMMAND_MONITOR, bad[i], ARGS(arg));
+	}
+}
+
 static void test_refused_targets(void **state)
 {
 #define NO_PID(all, token) \
@@ -461,7 +494,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),       cmocka_unit_test(test_all),
-		cmocka_unit_test(test_command),        cmocka_unit_test(test_interval_without_energy),
+		cmocka_unit_test(test_command), cmocka_unit_test(test_tree),        cmocka_unit_test(test_interval_without_energy),
 		cmocka_unit_test(test_refused_values), cmocka_unit_test(test_refused_lines),
 		cmocka_unit_test(test_baseline_count), cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_groupings),      cmocka_unit_test(test_refused_targets),
