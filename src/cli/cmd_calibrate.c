@@ -77,6 +77,7 @@ static int interrupted(const struct session *s, uint64_t elapsed_ns)
 {
 	char elapsed[FORMAT_MAX], wanted[FORMAT_MAX];
 
+	progress_clear(s->progress);
 	format_fixed(elapsed, elapsed_ns, 9, 1);
 	format_udecimal(wanted, s->options->duration_ns, 9);
 	message_error("interrupted after %s s of %s; a calibration that is cut short is none, and nothing was written",
@@ -101,6 +102,7 @@ static int measure(struct session *s, int signal_fd, struct calibration *c)
 		if (r == -EINTR)
 			continue;
 		if (r) {
+			progress_clear(s->progress);
 			message_error("cannot wait for the next window: %s", strerror(-r));
 			return r;
 		}
@@ -112,8 +114,10 @@ static int measure(struct session *s, int signal_fd, struct calibration *c)
 		if (r > 0) {
 			calibration_add(c, report);
 			elapsed_ns = report->t_ns - c->header->started_ns;
+			progress_window(s->progress, c->header, report);
 		}
 	}
+	progress_clear(s->progress);
 	return 0;
 }
 
@@ -174,7 +178,8 @@ static int calibrate(struct session *s, const sigset_t *signals, int signal_fd)
 
 int cmd_calibrate(int argc, char **argv)
 {
-	struct session s = { .out.fd = -1, .stop_fd = -1 };
+	struct progress progress = { .fd = -1 };
+	struct session s = { .out.fd = -1, .stop_fd = -1, .progress = &progress };
 	int status, signal_fd = -1;
 	struct options o;
 	sigset_t set;
@@ -182,6 +187,7 @@ int cmd_calibrate(int argc, char **argv)
 	if (options_parse(&o, COMMAND_CALIBRATE, argc, argv, &status))
 		goto out;
 	status = EXIT_FAILED;
+	progress_begin(&progress, STDERR_FILENO, o.duration_ns);
 	s.options = &o;
 	if (check_output(o.output))
 		goto out;

@@ -14,6 +14,7 @@
 
 #include "message.h"
 #include "session.h"
+#include "terminal.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -66,9 +67,11 @@ static bool target_ended(const struct session *s, bool *said)
 	if (h->target != SW_TARGET_PIDS)
 		return false;
 	if (s->ended) {
+		progress_clear(s->progress);
 		target_ended_words(&words, h);
 		message_note(&words);
 	} else if (h->scope == SW_SCOPE_TREE && !s->pids_alive && !*said) {
+		progress_clear(s->progress);
 		target_left_words(&words, h);
 		message_note(&words);
 		*said = true;
@@ -116,6 +119,7 @@ static void record(struct session *s, int signal_fd)
 	while (!end) {
 		err = wait_for(fds, 3, deadline);
 		if (err) {
+			progress_clear(s->progress);
 			message_error("cannot wait for the next window: %s", strerror(-err));
 			s->failed = true;
 			break;
@@ -141,9 +145,21 @@ static int monitor(struct session *s, int signal_fd)
 	return s->failed || (s->out.err && !s->out.closed_pipe) ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* Lines of windows that scroll by on the terminal are progress enough; compare has none. */
+static void show_progress(struct session *s, struct progress *progress)
+{
+	const struct options *o = s->options;
+
+	if (!o->duration_ns || (terminal_rewrites(s->out.fd) && !o->compare))
+		return;
+	progress_begin(progress, STDERR_FILENO, o->duration_ns);
+	s->progress = progress;
+}
+
 int target_record(const struct options *o)
 {
 	struct session s = { .out.fd = -1 };
+	struct progress progress;
 	int status = EXIT_FAILED, signal_fd = -1;
 	sigset_t set;
 
@@ -153,6 +169,7 @@ int target_record(const struct options *o)
 	if (signal_fd < 0)
 		goto out;
 	s.stop_fd = signal_fd;
+	show_progress(&s, &progress);
 	status = monitor(&s, signal_fd);
 out:
 	if (signal_fd >= 0)

@@ -126,6 +126,7 @@ static int monitor_failed(struct session *s, const char *what, int err)
 {
 	const char *words = sw_monitor_error(s->monitor);
 
+	progress_clear(s->progress);
 	message_error("%s: %s", what, words && words[0] ? words : strerror(-err));
 	s->failed = true;
 	s->recording.end = NULL;
@@ -184,9 +185,23 @@ static void tell_shared(struct session *s, const struct sw_report *report)
 	if (s->told_shared || report->shared_with == SW_ABSENT || !report->shared_with)
 		return;
 	s->told_shared = true;
+	progress_clear(s->progress);
 	buf_printf(&words, "%lld other process%s in the cgroup, and counted in", (long long)report->shared_with,
 		   report->shared_with == 1 ? " is" : "es are");
 	message_note(&words);
+}
+
+static void write_report(struct session *s, const struct sw_report *report, const struct sw_data *rows)
+{
+	if (!has_records(s))
+		return;
+	progress_clear(s->progress); /* what fails is said */
+	s->sink->sample(&s->recording, report, rows, &s->buf);
+	write_record(s);
+	if (!has_thread_records(s))
+		return;
+	s->sink->threads->sample(&s->recording, report, rows, &s->buf);
+	write_threads(s);
 }
 
 static void take_report(struct session *s, const struct sw_report *report, const struct sw_data *rows)
@@ -197,14 +212,8 @@ static void take_report(struct session *s, const struct sw_report *report, const
 	tell_shared(s, report);
 	if (s->recording.comparison)
 		compare_take(&s->compare);
-	if (!has_records(s))
-		return;
-	s->sink->sample(&s->recording, report, rows, &s->buf);
-	write_record(s);
-	if (!has_thread_records(s))
-		return;
-	s->sink->threads->sample(&s->recording, report, rows, &s->buf);
-	write_threads(s);
+	write_report(s, report, rows);
+	progress_window(s->progress, s->recording.header, report);
 }
 
 /* Rows live until this returns; so the window is written in here, where there are any. */
@@ -262,6 +271,7 @@ void session_summary(struct session *s, struct output *extra)
 	const struct sw_summary *summary = NULL;
 	int err = sw_monitor_summary(s->monitor, &summary);
 
+	progress_clear(s->progress);
 	if (err >= 0 && s->recording.comparison)
 		err = compare_end(&s->compare, summary);
 	if (err < 0) {
@@ -293,6 +303,7 @@ void session_remove_cgroup(struct session *s)
 
 void session_end(struct session *s)
 {
+	progress_clear(s->progress);
 	sw_monitor_close(s->monitor);
 	s->monitor = NULL;
 	compare_close(&s->compare);

@@ -11,6 +11,7 @@
 #include "compare.h"
 #include "options.h"
 #include "output.h"
+#include "progress.h"
 
 struct session {
 	const struct options *options;
@@ -20,6 +21,7 @@ struct session {
 	struct buf buf;
 	struct sw_monitor *monitor;
 	struct recording recording;
+	struct progress *progress; /* the caller's, who may set it once the output is open; NULL: none is shown */
 	struct compare compare; /* if the options ask for it */
 	struct utsname names;
 	uint64_t recorded_ns; /* up to the end of the last window */
