@@ -84,7 +84,8 @@ const struct sw_energy *text_chosen(const struct sw_header *h, const struct sw_s
 	return &s->energy[policy < 0 ? SW_POLICY_BUSY : policy];
 }
 
-void text_share(char text[FORMAT_MAX], const struct sw_header *h, const struct sw_summary *s, int64_t nj, uint64_t oncpu_ns)
+void text_share(char text[FORMAT_MAX], const struct sw_header *h, const struct sw_summary *s, int64_t nj,
+		uint64_t oncpu_ns)
 {
 	int64_t all_nj = text_chosen(h, s)->proc_nj;
 

@@ -42,7 +42,8 @@ void text_model_doubt(char text[FORMAT_MAX], const struct sw_header *h, const st
 const struct sw_energy *text_chosen(const struct sw_header *h, const struct sw_summary *s);
 
 /* What part of the target's joules these are, in per cent, or of its CPU time where there are no joules; or "-". */
-void text_share(char text[FORMAT_MAX], const struct sw_header *h, const struct sw_summary *s, int64_t nj, uint64_t oncpu_ns);
+void text_share(char text[FORMAT_MAX], const struct sw_header *h, const struct sw_summary *s, int64_t nj,
+		uint64_t oncpu_ns);
 
 /* How a process ended: "exit 1", "sig 9", "exited" where only that is known, nothing of one that is running. */
 void text_end(char text[FORMAT_MAX], const struct sw_process *p);

@@ -7,22 +7,27 @@
 
 #include "text.h"
 
-/* Bit by bit as in enum sw_flag. */
+#define BIT(flag) __builtin_ctz(flag)
+
 static const char *const meanings[] = {
-	"a CPU saw a boundary only after it had passed; what could not be placed there is lost",
-	"shorter than 50 ms, of which the step of the energy counters is a large part",
-	"a zone could not be read, or its package was off, and is in no sum: the totals are too low",
-	"an energy counter failed, went back or stood too long; their joules are in no total, their CPU time is",
-	"the machine slept; their joules are in no total",
-	"tasks of the target could not be followed; what they used is counted as others', so the target's numbers are too "
-	"low",
-	"this kernel does not let us check what each CPU runs; a switch that went unseen gives its time to the wrong task",
-	"counters of several dies showed one and the same energy, which is counted once",
-	"cores of different types share a counter and are taken for alike: who ran on the fast ones gets too little, who "
-	"ran on the others too much",
-	"a hypervisor took more than 1 % of the CPUs' time, which counts as CPU time here",
-	"less was used than the baseline says; nothing is above idle there (calibrate again when the machine is idle)",
-	"the host's busy time was told too coarsely and is taken to be what the tasks had; shares may be too high",
+	[BIT(SW_FLAG_LATE)] = "a CPU saw a boundary only after it had passed; what could not be placed there is lost",
+	[BIT(SW_FLAG_SHORT)] = "shorter than 50 ms, of which the step of the energy counters is a large part",
+	[BIT(SW_FLAG_PARTIAL)] = "a zone could not be read, or its package was off, and is in no sum: the totals are too low",
+	[BIT(SW_FLAG_NO_ENERGY)] = "an energy counter failed, went back or stood too long; their joules are missing from "
+				   "the totals, their CPU time is not",
+	[BIT(SW_FLAG_SUSPEND)] = "the machine slept; their joules are missing from the totals",
+	[BIT(SW_FLAG_MEMBERS)] = "tasks of the target could not be followed; what they used is counted as others', so the "
+				 "target's numbers are too low",
+	[BIT(SW_FLAG_UNVERIFIED)] = "this kernel does not let us check what each CPU runs; a switch that went unseen gives "
+				    "its time to the wrong task",
+	[BIT(SW_FLAG_MIRRORED)] = "counters of several dies showed one and the same energy, which is counted once",
+	[BIT(SW_FLAG_HYBRID)] = "cores of different types share a counter and are taken for alike: who ran on the fast "
+				"ones gets too little, who ran on the others too much",
+	[BIT(SW_FLAG_STEAL)] = "a hypervisor took more than 1 % of the CPUs' time, which counts as CPU time here",
+	[BIT(SW_FLAG_BASELINE)] = "less was used than the baseline says; nothing is above idle there (calibrate again when "
+				  "the machine is idle)",
+	[BIT(SW_FLAG_BUSY_RAISED)] = "the host's busy time was told too coarsely and is taken to be what the tasks had; "
+				     "shares may be too high",
 };
 
 _Static_assert(sizeof(meanings) / sizeof(meanings[0]) == SW_FLAGS, "a sentence for each flag");

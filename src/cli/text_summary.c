@@ -108,7 +108,8 @@ static void add_energies(struct buf *out, const struct recording *rec, const str
 	add_energy(out, h, "J", e->proc_nj, s->proc_uncertainty_nj, what);
 	text_paint(out, rec, TEXT_STRONG, at);
 	snprintf(what, sizeof(what), "%s, mean power", who);
-	add_energy(out, h, "W", text_nw(e->proc_nj, s->duration_ns), text_nw(s->proc_uncertainty_nj, s->duration_ns), what);
+	add_energy(out, h, "W", text_nw(e->proc_nj, s->duration_ns), text_nw(s->proc_uncertainty_nj, s->duration_ns),
+		   what);
 	add_energy(out, h, "J", e->total_nj, s->total_uncertainty_nj, "whole machine");
 	add_energy(out, h, "W", text_nw(e->total_nj, s->duration_ns), text_nw(s->total_uncertainty_nj, s->duration_ns),
 		   "whole machine, mean power");
@@ -133,7 +134,8 @@ static void add_counts(struct buf *out, const struct sw_header *h, const struct 
 
 	if (h->by & ~(uint32_t)SW_BY_CGROUP || s->processes_seen) { /* else nobody can tell */
 		snprintf(number, sizeof(number), "%llu", (unsigned long long)s->processes_seen);
-		snprintf(what, sizeof(what), "processes seen, %llu still running", (unsigned long long)s->processes_alive);
+		snprintf(what, sizeof(what), "processes seen, %llu still running",
+			 (unsigned long long)s->processes_alive);
 		add_line(out, number, "", "", what);
 	}
 	if (s->shared_with != SW_ABSENT && s->shared_with) {
@@ -155,7 +157,8 @@ void text_model(struct buf *out, const struct recording *rec, const struct sw_su
 	text_model_doubt(doubt, h, s);
 	buf_printf(&words, "~ is a model's number%s, not a measured one", doubt);
 	if (h->n_energy_refusals)
-		buf_printf(&words, ". No counter: %s; schedwatt doctor says what would help", h->energy_refusals[0].reason);
+		buf_printf(&words, ". No counter: %s; schedwatt doctor says what would help",
+			   h->energy_refusals[0].reason);
 	text_wrapped(out, &words);
 	text_paint(out, rec, TEXT_WARNING, at);
 	buf_free(&words);
@@ -179,8 +182,8 @@ static void add_vague(struct buf *out, const struct recording *rec, const struct
 				   !is_vague(e->proc_nj, s->proc_uncertainty_nj)))
 		return;
 	format_fixed(seconds, s->duration_ns, 9, 6);
-	buf_printf(&words, "too short: energy counters step about once a millisecond, and %s s are too few steps for joules to "
-		   "mean much; let it run longer, or do its work many times in one recording", seconds);
+	buf_printf(&words, "too short: energy counters step about once a millisecond, and %s s are too few steps for "
+		   "joules to mean much; let it run longer, or do its work many times in one recording", seconds);
 	text_wrapped(out, &words);
 	text_paint(out, rec, TEXT_WARNING, at);
 	buf_free(&words);

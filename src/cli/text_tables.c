@@ -121,13 +121,14 @@ static void add_comms(struct buf *out, const struct sw_header *h, const struct s
 static void add_process(struct buf *out, const struct sw_header *h, const struct sw_summary *s,
 			const struct sw_process *p)
 {
-	enum { AT = JOULES + SHARE + SECONDS + ID_COLUMNS + 2 + NAME + 2 + END + 2 };
+	size_t at = out->len, columns;
 	char end[FORMAT_MAX];
 	unsigned done;
 
 	add_numbers(out, h, s, p->nj, p->oncpu_ns);
 	add_id(out, p->pid, p->host_pid);
 	buf_text(out, "  ");
+	columns = out->len - at + NAME + 2 + END + 2; /* so far all is ASCII */
 	done = text_comm(out, p->comm, p->kernel_thread);
 	text_end(end, p);
 	if (end[0] || p->cmdline)
@@ -135,7 +136,7 @@ static void add_process(struct buf *out, const struct sw_header *h, const struct
 	if (p->cmdline) {
 		format_left(out, end, END);
 		buf_text(out, "  ");
-		format_plain(out, p->cmdline, TEXT_COLUMNS - AT);
+		format_plain(out, p->cmdline, columns < TEXT_COLUMNS ? TEXT_COLUMNS - (unsigned)columns : 0);
 	} else {
 		buf_text(out, end);
 	}
@@ -166,8 +167,8 @@ static void add_short_lived(struct buf *out, const struct sw_header *h, const st
 	text_joules(joules, h, nj, 6);
 	text_share(share, h, s, nj, ns);
 	format_fixed(seconds, ns, 9, 6);
-	buf_printf(&words, "short-lived or idle: %zu processes ended with under 10 ms of CPU time each; together %s s", n,
-		   seconds);
+	buf_printf(&words, "short-lived or idle: %zu processes ended with under 10 ms of CPU time each; together %s s",
+		   n, seconds);
 	if (nj != SW_ABSENT)
 		buf_printf(&words, ", %s J", joules);
 	buf_printf(&words, ", %s %%", share);

@@ -220,7 +220,7 @@ static void test_summary_of_run(void **state)
 	       " late, 1 of 13 windows: a CPU saw a boundary only after it had passed; what could not be placed\n"
 	       "   there is lost\n"
 	       " no_energy, 2 of 13 windows: an energy counter failed, went back or stood too long; their joules are\n"
-	       "   in no total, their CPU time is\n"
+	       "   missing from the totals, their CPU time is not\n"
 	       " back end ebpf (exact, attached by tp_btf); energy source powercap (measured); policy capacity\n"
 	       " zone package-0/dram is left out: EIO\n"
 	       "\n");
@@ -278,7 +278,7 @@ static void test_modelled(void **state)
 	       " late, 1 of 13 windows: a CPU saw a boundary only after it had passed; what could not be placed\n"
 	       "   there is lost\n"
 	       " no_energy, 2 of 13 windows: an energy counter failed, went back or stood too long; their joules are\n"
-	       "   in no total, their CPU time is\n"
+	       "   missing from the totals, their CPU time is not\n"
 	       " back end ebpf (exact, attached by tp_btf); energy source model (modelled); policy busy\n"
 	       " ~ is a model's number " PM "1.0 %, not a measured one. No counter: /sys/class/powercap has no intel-rapl\n"
 	       "   zone; this is a virtual machine; schedwatt doctor says what would help\n"

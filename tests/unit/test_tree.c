@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the fork tree: who descends from whom when numbers are used again and parents are gone, sums over subtrees, what
- * is folded, and how it is drawn.
+ * Owns: the fork tree: who descends from whom when numbers are used again and parents are gone, sums over subtrees,
+ * what is folded, and how it is drawn. Relies on: nothing but rows made here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
