@@ -167,10 +167,13 @@ class Monitor:
             raise Failed(code, self.library.sw_monitor_error(self.handle).decode())
         return code
 
-    def wait_step(self, seconds=20):
-        """Step once something is due. True: it was a window."""
+    def wait(self, seconds=20):
+        """Until there is something to do for step()."""
         if not select.select([self.library.sw_monitor_fd(self.handle)], [], [], seconds)[0]:
             raise TimeoutError("no window came")
+
+    def step(self):
+        """True: it was a window."""
         return self.call("step", ctypes.byref(c_void_p())) == 1
 
     def get_data(self):
