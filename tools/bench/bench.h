@@ -51,6 +51,7 @@ void fig_sum(struct bench *b);
 void fig_monitor(struct bench *b);
 void fig_proc(struct bench *b);
 void fig_cgroup(struct bench *b);
+void fig_counters(struct bench *b);
 void fig_start(struct bench *b);
 void fig_memory(struct bench *b);
 void fig_peers(struct bench *b);

@@ -30,8 +30,8 @@ static const struct {
 	void (*run)(struct bench *b);
 } figures[] = {
 	{"switch", fig_switch}, {"ring", fig_ring},	{"window", fig_window}, {"sum", fig_sum},
-	{"monitor", fig_monitor}, {"proc", fig_proc},	{"cgroup", fig_cgroup}, {"start", fig_start},
-	{"memory", fig_memory}, {"peers", fig_peers},
+	{"monitor", fig_monitor}, {"proc", fig_proc},	{"cgroup", fig_cgroup}, {"counters", fig_counters},
+	{"start", fig_start},	{"memory", fig_memory}, {"peers", fig_peers},
 };
 
 #define N_FIGURES (sizeof(figures) / sizeof(figures[0]))
