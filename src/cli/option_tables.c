@@ -22,19 +22,24 @@ static const struct argp_option common_options[] = {
 	{ 0 },
 };
 
+/* Those of the commands that share energy out. */
+static const struct argp_option energy_options[] = {
+	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, perf, msr, model or none", 0 },
+	{ "baseline", KEY_BASELINE, "FILE|W0[,W1...]", 0,
+	  "Idle watts of each package, for the marginal share: a file of calibrate, or numbers", 0 },
+	{ "model", KEY_MODEL, "IDLE:MAX", 0, "Watts of one logical CPU, idle and busy, for the model", 0 },
+	{ "strict", KEY_STRICT, NULL, 0, "Fail where energy would not be measured", 0 },
+	{ "cgroupfs", KEY_CGROUPFS, "DIR", 0, "Directory where cgroup v2 is mounted; found by itself by default", 0 },
+	{ 0 },
+};
+
 /* Those of the commands that write records. */
 static const struct argp_option record_options[] = {
 	{ "interval-ms", 'i', "MS", 0, "Length of a window in whole milliseconds, 10 to 3600000; 200 by default", 0 },
 	{ NULL, 'I', NULL, OPTION_ALIAS, NULL, 0 },
 	{ "output", 'o', "FILE", 0, "Write records to FILE, which is truncated; - is stdout, and .gz at its end compresses", 0 },
-	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, perf, msr, model or none", 0 },
 	{ "policy", KEY_POLICY, "NAME", 0, "How energy is shared: busy (default), capacity or marginal", 0 },
-	{ "baseline", KEY_BASELINE, "FILE|W0[,W1...]", 0,
-	  "Idle watts of each package, for the marginal share: a file of calibrate, or numbers", 0 },
-	{ "model", KEY_MODEL, "IDLE:MAX", 0, "Watts of one logical CPU, idle and busy, for the model", 0 },
-	{ "strict", KEY_STRICT, NULL, 0, "Fail where energy would not be measured", 0 },
 	{ "label", KEY_LABEL, "KEY=VALUE", 0, "Put a label into the records; may be repeated", 0 },
-	{ "cgroupfs", KEY_CGROUPFS, "DIR", 0, "Directory where cgroup v2 is mounted; found by itself by default", 0 },
 	{ 0 },
 };
 
@@ -86,6 +91,23 @@ static const struct argp_option calibrate_options[] = {
 	{ "energy", KEY_ENERGY, "NAME", 0, "Energy source: auto, powercap, perf or msr", 0 },
 	{ "max-busy", KEY_MAX_BUSY, "PERCENT", 0,
 	  "How busy the CPUs of a package may be; by default 5, and no more than half a CPU", 0 },
+	{ 0 },
+};
+
+static const struct argp_option export_options[] = {
+	{ "listen", KEY_LISTEN, "HOST:PORT", 0,
+	  "Where to serve; [HOST]:PORT for IPv6, :PORT for all addresses; may be repeated; 127.0.0.1:19100 by default", 0 },
+	{ "web.listen-address", KEY_LISTEN, "HOST:PORT", 0, "The same, as other exporters call it", 0 },
+	{ "web.telemetry-path", KEY_TELEMETRY_PATH, "PATH", 0, "Where the metrics are; /metrics by default", 0 },
+	{ "web.config.file", KEY_WEB_CONFIG, "FILE", 0, "TLS and users, in the form that exporters share", 0 },
+	{ "by", KEY_BY, "WHAT", 0,
+	  "What series stand for: group (default: container, else systemd unit, else cgroup), cgroup, comm or process", 0 },
+	{ "max-series", KEY_MAX_SERIES, "N", 0,
+	  "The most groups with series of their own, 1 to 100000; the rest is summed in one; 1000 by default", 0 },
+	{ "keep", KEY_KEEP, "SECONDS", 0, "How long a group stays that had no CPU time; 300 by default", 0 },
+	{ "interval-ms", 'i', "MS", 0, "Length of a window in whole milliseconds, 10 to 3600000; 1000 by default", 0 },
+	{ NULL, 'I', NULL, OPTION_ALIAS, NULL, 0 },
+	{ "policy", KEY_POLICY, "NAME", 0, "How energy is shared: capacity (default), busy or marginal", 0 },
 	{ 0 },
 };
 
@@ -190,6 +212,16 @@ static const char doctor_doc[] =
 	"\n"
 	"Exit status: 0 where a back end opens and energy is measured, 1 where not, or failed, 2 usage.";
 
+static const char export_doc[] =
+	"Serve the energy and CPU time of all that runs on this machine to Prometheus, by container, systemd unit and "
+	"cgroup, until SIGINT or SIGTERM. Privileges that are not needed any more are given up once the counters are open."
+	"\vExamples:\n"
+	"  schedwatt export\n"
+	"  schedwatt export --listen :19100 --max-series 200\n"
+	"  schedwatt export --web.config.file web.yml --by comm\n"
+	"\n"
+	"SIGHUP reads the users of --web.config.file again. Exit status: 0 ended by a signal, 1 failed, 2 usage.";
+
 /* What a command has of its own. */
 static const struct {
 	const char *name;
@@ -203,21 +235,31 @@ static const struct {
 			      compare_doc },
 	[COMMAND_COLUMNS] = { "columns", columns_options, NULL, columns_doc },
 	[COMMAND_DOCTOR] = { "doctor", doctor_options, NULL, doctor_doc },
+	[COMMAND_EXPORT] = { "export", export_options, NULL, export_doc },
 };
 
 _Static_assert(sizeof(own) / sizeof(own[0]) == COMMANDS, "options for each command");
 
+#define BIT(command) (1U << (command))
+
+/* Tables that commands share. */
+static const struct {
+	const struct argp_option *options;
+	uint32_t commands; /* by bit */
+} shared[] = {
+	{ help_options, ~0U },
+	{ common_options, ~(BIT(COMMAND_COLUMNS) | BIT(COMMAND_DOCTOR)) },
+	{ backend_options, ~(BIT(COMMAND_COLUMNS) | BIT(COMMAND_DOCTOR) | BIT(COMMAND_COMPARE)) },
+	{ energy_options, BIT(COMMAND_RUN) | BIT(COMMAND_MONITOR) | BIT(COMMAND_COMPARE) | BIT(COMMAND_EXPORT) },
+	{ record_options, BIT(COMMAND_RUN) | BIT(COMMAND_MONITOR) | BIT(COMMAND_COMPARE) },
+	{ row_options, BIT(COMMAND_RUN) | BIT(COMMAND_MONITOR) },
+	{ compare_options, BIT(COMMAND_COMPARE) },
+};
+
+_Static_assert(sizeof(shared) / sizeof(shared[0]) < OPTION_TABLES_MAX, "room for all");
+
 struct option_tables option_tables(enum command command)
 {
-	bool measures = command != COMMAND_COLUMNS && command != COMMAND_DOCTOR;
-	const struct argp_option *const shared[] = {
-		help_options,
-		measures ? common_options : NULL,
-		measures && command != COMMAND_COMPARE ? backend_options : NULL,
-		measures && command != COMMAND_CALIBRATE ? record_options : NULL,
-		command == COMMAND_RUN || command == COMMAND_MONITOR ? row_options : NULL,
-		command == COMMAND_COMPARE ? compare_options : NULL,
-	};
 	struct option_tables t = {
 		.name = own[command].name,
 		.args = own[command].args,
@@ -226,10 +268,9 @@ struct option_tables option_tables(enum command command)
 		.table = { own[command].options },
 	};
 
-	_Static_assert(sizeof(shared) / sizeof(shared[0]) < OPTION_TABLES_MAX, "room for all");
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-		if (shared[i])
-			t.table[t.n++] = shared[i];
+		if (shared[i].commands & BIT(command))
+			t.table[t.n++] = shared[i].options;
 	}
 	return t;
 }

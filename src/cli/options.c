@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "option_export.h"
 #include "option_rows.h"
 #include "option_tables.h"
 #include "option_values.h"
@@ -22,6 +23,7 @@
 enum {
 	INTERVAL_DEFAULT_MS = 200,
 	CALIBRATE_INTERVAL_MS = 500,
+	EXPORT_INTERVAL_MS = 1000,
 };
 
 #define CALIBRATE_DURATION_NS UINT64_C(10000000000)
@@ -78,7 +80,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		return option_format(o, arg);
 	case KEY_BY:
-		return option_by(o, arg);
+		return p->command == COMMAND_EXPORT ? option_export_by(&o->export, arg) : option_by(o, arg);
 	case KEY_THREADS:
 		o->threads = true;
 		return 0;
@@ -165,6 +167,23 @@ static error_t parse_series(int key, char *arg, struct options *o)
 	}
 }
 
+static error_t parse_export(int key, char *arg, struct export_options *e)
+{
+	switch (key) {
+	case KEY_LISTEN:
+		return option_listen(e, arg);
+	case KEY_TELEMETRY_PATH:
+		return option_telemetry_path(e, arg);
+	case KEY_WEB_CONFIG:
+		e->web_config = arg;
+		return 0;
+	case KEY_MAX_SERIES:
+		return option_max_series(e, arg);
+	default:
+		return option_keep(e, arg);
+	}
+}
+
 static error_t parse_command(int key, char *arg, struct argp_state *state)
 {
 	struct parse *p = state->input;
@@ -186,6 +205,12 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 	case KEY_BUDGET_MODELLED:
 	case KEY_JSON:
 		return parse_series(key, arg, p->o);
+	case KEY_LISTEN:
+	case KEY_TELEMETRY_PATH:
+	case KEY_WEB_CONFIG:
+	case KEY_MAX_SERIES:
+	case KEY_KEEP:
+		return parse_export(key, arg, &p->o->export);
 	case KEY_SCOPE:
 		return option_scope(p->o, arg);
 	case KEY_CGROUP:
@@ -205,6 +230,10 @@ static error_t parse_command(int key, char *arg, struct argp_state *state)
 		}
 		if (p->command == COMMAND_DOCTOR) {
 			message_error("doctor takes no argument '%s'; it looks at this machine", arg);
+			return EINVAL;
+		}
+		if (p->command == COMMAND_EXPORT) {
+			message_error("export takes no argument '%s'; it is about the whole machine", arg);
 			return EINVAL;
 		}
 		if (p->command == COMMAND_MONITOR) {
@@ -341,6 +370,11 @@ int options_parse(struct options *o, enum command command, int argc, char **argv
 		children[i - 1] = (struct argp_child){ .argp = &shared[i] };
 	}
 	*o = (struct options){ .interval_ms = INTERVAL_DEFAULT_MS, .backend = "auto", .energy = "auto", .repeat = 1 };
+	if (command == COMMAND_EXPORT) {
+		o->interval_ms = EXPORT_INTERVAL_MS;
+		o->policy = SW_POLICY_CAPACITY;
+		option_export_defaults(&o->export);
+	}
 	if (command == COMMAND_CALIBRATE) {
 		o->interval_ms = CALIBRATE_INTERVAL_MS;
 		o->duration_ns = CALIBRATE_DURATION_NS;
@@ -382,6 +416,7 @@ void options_free(struct options *o)
 	column_list_free(&o->columns);
 	column_list_free(&o->thread_columns);
 	free(o->target.pids);
+	free(o->export.listen);
 	baseline_free(&o->baseline);
 	*o = (struct options){ 0 };
 }

@@ -21,7 +21,26 @@ enum command {
 	COMMAND_COMPARE,
 	COMMAND_COLUMNS,
 	COMMAND_DOCTOR,
+	COMMAND_EXPORT,
 	COMMANDS,
+};
+
+/* What series of an exporter stand for. */
+enum export_by {
+	EXPORT_BY_GROUP, /* containers; of what is in none, systemd units; of what is in neither, cgroups */
+	EXPORT_BY_CGROUP,
+	EXPORT_BY_COMM,
+	EXPORT_BY_PROCESS,
+};
+
+struct export_options {
+	const char **listen;    /* as it was written; none: the default */
+	size_t n_listen;
+	const char *path;       /* of the metrics */
+	const char *web_config; /* or NULL */
+	enum export_by by;
+	uint32_t max_series;    /* of groups */
+	uint64_t keep_ns;       /* how long one stays that has no time any more */
 };
 
 struct options {
@@ -60,6 +79,7 @@ struct options {
 	bool keep_going;      /* a command that fails does not end the series */
 	struct budget budget; /* on the mean */
 	const char *json;     /* --json, or NULL */
+	struct export_options export; /* the list is ours */
 	char **command; /* run, compare: points into the argument vector; otherwise NULL */
 };
 
