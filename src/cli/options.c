@@ -322,8 +322,10 @@ static int check_run(const struct options *o)
 			      "in cpu-s");
 		return -EINVAL;
 	}
-	if (o->json && records && !strcmp(o->json, records) && strncmp(o->json, "/dev/", 5)) {
-		message_error("--json '%s' is where the records go; give them a file of their own with -o", o->json);
+	if (o->json && strncmp(o->json, "/dev/", 5) &&
+	    ((records && !strcmp(o->json, records)) || (o->thread_output && !strcmp(o->json, o->thread_output)))) {
+		message_error("--json '%s' is where records go; name another file, or give them one of their own with -o",
+			      o->json);
 		return -EINVAL;
 	}
 	return 0;

@@ -145,7 +145,7 @@ static void add_doubt(struct buf *out, const struct sw_header *h, const struct s
 
 	text_uncertainty(doubt, series->mean.proc_uncertainty_nj, places_of(joules));
 	if (h->energy_quality && joules->n && doubt[0]) {
-		buf_printf(&text, PLUS_MINUS "95 %% is of the differences between runs; what makes all joules too high or too low "
+		buf_printf(&text, "the interval is of the differences between runs; what makes all joules too high or too low "
 			   "alike, %s J of the mean%s, is not in it",
 			   doubt, text_is_modelled(h) ? " by the model" : " by reading the counters");
 		text_wrapped(out, &text);
