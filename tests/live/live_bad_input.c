@@ -69,12 +69,6 @@ static void sleeps(void *unused)
 		pause();
 }
 
-static void quits(void *unused)
-{
-	(void)unused;
-	nap(200 * NS_PER_MS);
-}
-
 static pid_t a_pid_that_has_gone(void)
 {
 	pid_t pid = start(sleeps, NULL);
@@ -142,10 +136,9 @@ static void intervals(void **state)
 	assert_refused(&o, -EINVAL, "9 ms are too short");
 }
 
-/* How a thread that nobody hinders goes on until its target has gone. */
 static void a_target_that_goes(void **state)
 {
-	int32_t pid = start(quits, NULL);
+	int32_t pid = start(sleeps, NULL);
 	struct sw_options o = options_of(&pid);
 	const struct sw_summary *s;
 	struct sw_data *data;
@@ -156,9 +149,11 @@ static void a_target_that_goes(void **state)
 	m = opened(&o);
 	assert_int_equal(sw_monitor_collect_start(m), 0);
 	assert_int_equal(sw_monitor_start(m), 0);
+	assert_int_equal(sw_monitor_join(m, 50), -ETIMEDOUT);
+	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(sw_monitor_join(m, 60000), 0);
 	assert_int_equal(sw_monitor_stop(m, &s), 0);
-	assert_true(s->samples > 0);
+	assert_true(s->samples > 0 && s->processes_alive == 0);
 	assert_int_equal(sw_monitor_get_data(m, &data), 0);
 	assert_true(data->processes.n_rows > 0);
 	sw_data_free(data);
