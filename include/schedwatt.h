@@ -338,6 +338,7 @@ struct sw_report {
 	int64_t shared_ns;   /* what the processes of shared_with had; SW_ABSENT: not known */
 	int64_t irq_ns;      /* of the whole host, in interrupts, which kernels may leave out of tasks' time; or SW_ABSENT */
 	int64_t steal_ns;    /* of the whole host, taken by a hypervisor; or SW_ABSENT */
+	int64_t slots_used;  /* of the header's `slots`, by tasks that are alive; SW_ABSENT: there are none */
 	const struct sw_domain *domains;
 	size_t n_domains;
 	/* Those that ran, most on-CPU time first; each kind only if the options' `by` asks for it. */
@@ -663,6 +664,22 @@ SW_API void sw_monitor_error_copy(const struct sw_monitor *m, char *text, size_t
  * words; -EBUSY while the monitor's own thread runs.
  */
 SW_API int sw_monitor_check(struct sw_monitor *m);
+
+/* What the program on context switches has cost, since the kernel first kept that. */
+struct sw_cost {
+	uint64_t runs;
+	uint64_t run_ns; /* that includes the kernel's own look at the clock, before and after */
+};
+
+/*
+ * Have the kernel keep what its BPF programs cost, all of them, which makes each a little slower (on != 0), or leave that to
+ * its sysctl bpf_stats_enabled again. 0; -EPERM it takes CAP_SYS_ADMIN; -EINVAL this kernel cannot (before 5.8);
+ * -ENOTSUP the back end is not ebpf; -EBUSY while the monitor's own thread runs.
+ */
+SW_API int sw_monitor_keep_cost(struct sw_monitor *m, int on);
+
+/* 0; -ENODATA the kernel has kept nothing; -ENOTSUP the back end is not ebpf; -EBUSY as above. */
+SW_API int sw_monitor_cost(struct sw_monitor *m, struct sw_cost *ret);
 
 /*
  * Detach and free, in any state; NULL is fine. A thread of the monitor's is ended first, without a last window. No other

@@ -57,6 +57,7 @@ void sw_monitor_take_usage(struct sw_monitor *m, const struct sw_cpu_usage *usag
 	m->unverified = usage->unverified;
 	m->busy_raised = usage->busy_raised;
 	m->shared_with = usage->shared_with;
+	m->slots_used = usage->slots_used;
 }
 
 int sw_monitor_remove_cgroup(struct sw_monitor *m)
@@ -78,6 +79,33 @@ int sw_monitor_check(struct sw_monitor *m)
 	if (!err && ops->check)
 		err = ops->check(m->backend, &m->error);
 	return err ? err : sw_meter_check(&m->meter, &m->error);
+}
+
+static int cost_failed(struct sw_monitor *m, int err)
+{
+	return sw_fail(&m->error, err, "what the program on context switches costs is not known: %s", strerror(-err));
+}
+
+int sw_monitor_keep_cost(struct sw_monitor *m, int on)
+{
+	const struct sw_cpu_ops *ops = m->backend->ops;
+	int err = sw_runner_check_steps(m);
+
+	if (err)
+		return err;
+	err = ops->keep_cost ? ops->keep_cost(m->backend, on) : -ENOTSUP;
+	return err ? cost_failed(m, err) : 0;
+}
+
+int sw_monitor_cost(struct sw_monitor *m, struct sw_cost *ret)
+{
+	const struct sw_cpu_ops *ops = m->backend->ops;
+	int err = sw_runner_check_steps(m);
+
+	if (err)
+		return err;
+	err = ops->cost ? ops->cost(m->backend, &ret->runs, &ret->run_ns) : -ENOTSUP;
+	return err ? cost_failed(m, err) : 0;
 }
 
 /* The announced boundary has passed: 1 and *ret is the window that it ended, 0: it was the first. */

@@ -63,6 +63,7 @@ struct sw_monitor {
 	int64_t recursion_misses;
 	bool unverified, busy_raised;
 	int64_t shared_with;
+	uint32_t slots_used;
 	bool ended;          /* none of the target's tasks was alive at the last boundary */
 	uint32_t pids_alive; /* there, of the target's own processes */
 

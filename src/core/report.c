@@ -165,6 +165,7 @@ int sw_report_make(struct sw_monitor *m, const struct sw_window *window, const s
 	r->zone_nj = window->zone_nj;
 	r->recursion_misses = m->recursion_misses;
 	r->shared_with = m->shared_with;
+	r->slots_used = m->backend->slots ? (int64_t)m->slots_used : SW_ABSENT;
 	r->exits = window->exits;
 	r->exits_ns = window->exits_ns;
 	r->shared_ns = window->shared_ns;

@@ -81,6 +81,7 @@ struct sw_cpu_usage {
 	int64_t shared_ns; /* what those of shared_with had, as far as the kernel tells */
 	int64_t irq_ns;    /* interrupts and softirqs, of the whole host, which a kernel may leave out of tasks' time */
 	int64_t steal_ns;  /* taken by a hypervisor, likewise */
+	uint32_t slots_used;    /* of the table in the kernel, where there is one */
 	bool ended;             /* pids: none of the target's tasks is alive */
 };
 
@@ -145,6 +146,12 @@ struct sw_cpu_ops {
 	 * files that are open, and are read, are all it takes.
 	 */
 	int (*check)(struct sw_cpu_backend *b, struct sw_error *error);
+	/*
+	 * How often the program on context switches has run, and how long that took, as far as the kernel has kept it.
+	 * `keep`: have it kept from here on, or no longer. 0, -ENODATA (it keeps nothing) or -errno. NULL: there is none.
+	 */
+	int (*keep_cost)(struct sw_cpu_backend *b, bool keep);
+	int (*cost)(struct sw_cpu_backend *b, uint64_t *runs, uint64_t *run_ns);
 	/* Remove the cgroup that was made for the target: 0 (there is none any more), or -EBUSY with words: who lives on in
 	 * it. `close` tries too, and has no words. NULL: none is ever made. */
 	int (*remove_own)(struct sw_cpu_backend *b, struct sw_error *error);

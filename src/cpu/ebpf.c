@@ -156,6 +156,8 @@ static void ebpf_close(struct sw_cpu_backend *backend)
 	sw_ebpf_unload(b);
 	if (b->online_fd >= 0)
 		close(b->online_fd);
+	if (b->stats_fd >= 0)
+		close(b->stats_fd);
 	free(b->domain_of);
 	free(b->state);
 	free(b->cpu);
@@ -177,6 +179,7 @@ static int ebpf_open(const struct sw_cpu_config *config, struct sw_error *error,
 	if (!b)
 		return sw_fail(error, err, "out of memory");
 	b->backend.ops = &sw_cpu_ebpf;
+	b->stats_fd = -1;
 	b->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
 	b->tree = config->n_pids > 0;
 	b->process_scope = config->process_scope;
@@ -264,6 +267,31 @@ static int ebpf_check(struct sw_cpu_backend *backend, struct sw_error *error)
 	return 0;
 }
 
+static int ebpf_keep_cost(struct sw_cpu_backend *backend, bool keep)
+{
+	struct sw_ebpf *b = (struct sw_ebpf *)backend;
+
+	if (b->stats_fd >= 0)
+		close(b->stats_fd);
+	b->stats_fd = keep ? bpf_enable_stats(BPF_STATS_RUN_TIME) : -1;
+	return keep && b->stats_fd < 0 ? -errno : 0;
+}
+
+static int ebpf_cost(struct sw_cpu_backend *backend, uint64_t *runs, uint64_t *run_ns)
+{
+	struct sw_ebpf *b = (struct sw_ebpf *)backend;
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(b->switch_fd, &info, &size))
+		return -errno;
+	if (size < offsetof(struct bpf_prog_info, run_cnt) + sizeof(info.run_cnt) || !info.run_cnt)
+		return -ENODATA;
+	*runs = info.run_cnt;
+	*run_ns = info.run_time_ns;
+	return 0;
+}
+
 static bool ebpf_alive(struct sw_cpu_backend *backend)
 {
 	struct sw_ebpf *b = (struct sw_ebpf *)backend;
@@ -283,5 +311,7 @@ const struct sw_cpu_ops sw_cpu_ebpf = {
 	.new_cgroups = sw_ebpf_new_cgroups,
 	.alive = ebpf_alive,
 	.check = ebpf_check,
+	.keep_cost = ebpf_keep_cost,
+	.cost = ebpf_cost,
 	.close = ebpf_close,
 };

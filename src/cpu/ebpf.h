@@ -106,6 +106,7 @@ struct sw_ebpf {
 	int snap_fd;
 	int peek_fd;
 	int ask_fd;
+	int stats_fd;  /* while the kernel is to keep what its programs cost; or -1 */
 	int online_fd; /* /sys/devices/system/cpu/online of the running kernel */
 
 	struct swb_cpu *cpus;   /* mapped, like the next two */
@@ -116,6 +117,7 @@ struct sw_ebpf {
 	struct swb_asked *asked;
 	size_t cpus_size, slots_size, cold_size, groups_size;
 	uint32_t n_slots;
+	uint32_t n_known; /* of them, as of the last boundary: those of tasks that have run and are alive */
 	unsigned n_cpus;
 	unsigned n_domains;
 	int16_t *domain_of;

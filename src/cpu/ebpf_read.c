@@ -431,6 +431,7 @@ int sw_ebpf_read(struct sw_cpu_backend *backend, struct sw_error *error, const s
 	b->usage.domains = b->domains;
 	b->usage.late = b->late;
 	b->usage.recursion_misses = recursion_misses(b);
+	b->usage.slots_used = b->n_known;
 	b->usage.shared_with = b->usage.shared_ns = b->usage.irq_ns = b->usage.steal_ns = INT64_MIN;
 	b->usage.unverified = !b->peeks;
 	b->usage.ended = has_ended(b);

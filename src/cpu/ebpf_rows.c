@@ -48,6 +48,7 @@ static struct sw_cpu_row take_row(struct sw_ebpf *b, uint32_t n)
 		.oncpu_ns = st->value_ns + st->shift_ns,
 		.task = &st->task,
 	};
+	b->n_known += !last - st->known;
 	st->known = !last;
 	st->reported_ns = last ? 0 : row.oncpu_ns;
 	if (last) {
