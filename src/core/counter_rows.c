@@ -6,14 +6,16 @@
  */
 #include "counter_rows.h"
 
+#include "../base/clock.h"
 #include "../counters/counters.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A task may run seldom, and its use of CPU is over the time since its last row: so long are tasks remembered. */
+/* A task may run seldom: its files are kept so long after its last row. */
 #define SWEEP_EVERY_NS 60000000000ULL
+#define NS_PER_S       1000000000ULL
 
 #define COMM_BYTES  SW_PROC_COMM_SIZE
 #define STATE_BYTES 8
@@ -24,7 +26,7 @@ enum { AT_TIME, AT_T_NS, AT_PID, AT_TID, AT_PPID, AT_COMM, AT_STARTTIME, AT_ONCP
 /* Rows of one kind. */
 struct side {
 	struct sw_query query;
-	bool reads; /* some column takes a file */
+	bool reads; /* some column takes a file, for all that the account tells */
 	struct sw_column_spec specs[SW_COLUMNS_N + AT_N]; /* those of the query, in its order, and then what is always there */
 	size_t n;
 	int at[AT_N]; /* where they are, or -1 */
@@ -34,13 +36,13 @@ struct side {
 struct named {
 	int32_t pid;
 	uint32_t index;     /* of the target's lists */
-	uint64_t starttime; /* as last seen; 0: never yet */
+	uint64_t starttime; /* or SW_STARTTIME_UNKNOWN yet */
 	uint64_t seq;       /* 1 + of the window that last had a row of it */
 };
 
 struct rows {
 	struct sw_row_maker maker;
-	struct sw_counters *counters; /* NULL: no file is ever needed */
+	struct sw_counters *counters; /* of one kind or both */
 	const struct sw_target_pids *target;
 	uint64_t hz;
 	bool processes, threads;
@@ -57,7 +59,7 @@ struct rows {
 struct told {
 	int32_t pid, tid, ppid; /* ppid 0: not known */
 	const char *comm;       /* NULL: not known */
-	uint64_t starttime;     /* 0: not known */
+	uint64_t starttime;     /* in ticks, or SW_STARTTIME_UNKNOWN */
 	bool accounted;         /* whether the next two are */
 	uint64_t oncpu_ns;
 	int64_t nj;
@@ -93,7 +95,8 @@ static void plan(struct side *s, const struct sw_query *q)
 	for (unsigned i = 0; i < q->n; i++) {
 		const struct sw_column *c = &columns[q->column[i]];
 
-		s->reads |= sw_column_needs_stat(q->column[i]) || sw_column_needs_statm(q->column[i]);
+		if (q->column[i] != SW_COL_starttime)
+			s->reads |= sw_column_needs_stat(q->column[i]) || sw_column_needs_statm(q->column[i]);
 		for (int at = 0; at < AT_N; at++)
 			if (column_at[at] == q->column[i])
 				s->at[at] = (int)i;
@@ -148,13 +151,14 @@ static void set_who(const struct side *s, const struct sw_report *report, const 
 		sw_table_set_i64(t, s->at[AT_PID], row, told->pid);
 	if (s->at[AT_TID] >= 0 && told->tid)
 		sw_table_set_i64(t, s->at[AT_TID], row, told->tid);
+	/* a task has one identity in all of its rows, whether its files were read for them or not */
+	if (told->starttime != SW_STARTTIME_UNKNOWN)
+		sw_table_set_u64(t, s->at[AT_STARTTIME], row, told->starttime);
 	/* the files are of now, the account is of the window's end: what they say comes first */
 	if (is_unset(s, t, AT_PPID, row) && told->ppid)
 		sw_table_set_i64(t, s->at[AT_PPID], row, told->ppid);
 	if (is_unset(s, t, AT_COMM, row) && told->comm)
 		sw_table_set_text(t, s->at[AT_COMM], row, told->comm);
-	if (is_unset(s, t, AT_STARTTIME, row) && told->starttime)
-		sw_table_set_u64(t, s->at[AT_STARTTIME], row, told->starttime);
 }
 
 static void set_account(const struct side *s, const struct sw_report *report, const struct told *told, struct sw_table *t,
@@ -172,47 +176,76 @@ static void set_account(const struct side *s, const struct sw_report *report, co
 		sw_table_set_f64(t, s->at[AT_WATTS], row, (double)told->nj / report->window_ns);
 }
 
-/* 0: *r->row is of the task; -ENOMEM; anything else: there is nothing to be read of it. */
-static int read_counters(struct rows *r, const struct side *s, const struct told *told, const struct sw_counters_time *at)
+static uint64_t denied(const struct rows *r, const struct side *s, const struct told *told)
 {
-	if (!s->reads || told->exited || !told->pid || !told->tid)
-		return -ESRCH;
-	if (s == &r->process)
-		return sw_counters_process(r->counters, told->pid, told->starttime, at, &r->row);
-	return sw_counters_thread(r->counters, told->pid, told->tid, told->starttime, at, &r->row);
+	uint64_t n = r->row.denied;
+
+	/* of a living task these two are absent only where all of its file is denied; then the account has them */
+	if (n && s->at[AT_PPID] >= 0 && told->ppid && !sw_row_has(&r->row, (unsigned)s->at[AT_PPID]))
+		n--;
+	if (n && s->at[AT_COMM] >= 0 && told->comm && !sw_row_has(&r->row, (unsigned)s->at[AT_COMM]))
+		n--;
+	if (n && s->at[AT_STARTTIME] >= 0 && (unsigned)s->at[AT_STARTTIME] < s->query.n &&
+	    told->starttime != SW_STARTTIME_UNKNOWN && !sw_row_has(&r->row, (unsigned)s->at[AT_STARTTIME]))
+		n--;
+	return n;
 }
 
-/* The row of a task. `must`: only if it is there still. 1: there is one; 0: there is not; -ENOMEM. */
-static int add(struct rows *r, const struct side *s, const struct sw_report *report, struct told *told, bool must,
-	       struct sw_table *t)
+/*
+ * 0: *r->row is of the task; -ESRCH: it is gone, or its number is another's; -ENOMEM; anything else: nothing is to be
+ * read of it.
+ */
+static int read_counters(struct rows *r, const struct side *s, const struct sw_report *report, const struct told *told)
 {
-	const struct sw_counters_time at = {.time_us = report->time_utc_ns / 1000, .t_ns = report->t_ns};
-	int err = read_counters(r, s, told, &at);
-	int64_t row;
+	const struct sw_counters_time now = {.time_us = report->time_utc_ns / 1000, .t_ns = sw_now_ns()};
+	int err;
 
-	if (err == -ENOMEM)
-		return err;
-	if (err && must && s->reads)
-		return 0;
-	row = sw_table_add(t);
+	if (s == &r->process)
+		err = sw_counters_process(r->counters, told->pid, told->starttime, &now, &r->row);
+	else
+		err = sw_counters_thread(r->counters, told->pid, told->tid, told->starttime, &now, &r->row);
+	/* whose they are did not become known: no number in them is the task's for certain */
+	if (!err && r->row.starttime == SW_STARTTIME_UNKNOWN)
+		memset(r->row.present, 0, sizeof(r->row.present));
+	return err;
+}
+
+/* The row of a task, with what was read of it unless `err`. 0 or -ENOMEM. */
+static int add_read(struct rows *r, const struct side *s, const struct sw_report *report, struct told *told, int err,
+		    struct sw_table *t)
+{
+	int64_t row = err == -ENOMEM ? err : sw_table_add(t);
+
 	if (row < 0)
 		return (int)row;
+	if (!err && told->starttime == SW_STARTTIME_UNKNOWN)
+		told->starttime = r->row.starttime;
 	if (!err) {
-		set_read(r, s, t, row);
-		t->denied += r->row.denied;
-		if (r->row.starttime)
-			told->starttime = r->row.starttime;
+		set_read(r, s, t, (size_t)row);
+		t->denied += denied(r, s, told);
 	}
-	set_who(s, report, told, t, row);
-	set_account(s, report, told, t, row);
-	if (told->exited && r->counters)
-		sw_counters_forget(r->counters, told->pid, s == &r->process ? 0 : told->tid);
-	return 1;
+	set_who(s, report, told, t, (size_t)row);
+	set_account(s, report, told, t, (size_t)row);
+	return 0;
 }
 
+/* Of one that the account tells of. 0 or -ENOMEM. */
+static int add(struct rows *r, const struct side *s, const struct sw_report *report, struct told *told,
+	       struct sw_table *t)
+{
+	int err = -ESRCH;
+
+	if (s->reads && !told->exited && told->pid && told->tid)
+		err = read_counters(r, s, report, told);
+	if (told->exited)
+		sw_counters_forget(r->counters, told->pid, s == &r->process ? 0 : told->tid);
+	return add_read(r, s, report, told, err, t);
+}
+
+/* As /proc writes it, cut to ticks; and for a time that was made of ticks and cut to ns, these same ticks again. */
 static uint64_t ticks(const struct rows *r, uint64_t start_boottime_ns)
 {
-	return (uint64_t)((unsigned __int128)start_boottime_ns * r->hz / 1000000000);
+	return (uint64_t)(((unsigned __int128)start_boottime_ns * r->hz + r->hz - 1) / NS_PER_S);
 }
 
 /* --- the named: they have a row whether they run or not */
@@ -248,11 +281,24 @@ static struct told asleep(const struct sw_report *report, bool accounted, int32_
 	};
 }
 
+/* Held by a pidfd, it is alive, whatever /proc shows. Its number is its own as long: who it is, is read but once. */
+static int add_sleeping_process(struct rows *r, const struct sw_report *report, struct named *named, struct sw_table *t)
+{
+	struct told told = asleep(report, r->processes, named->pid, named->pid, named->starttime);
+	int err = -ESRCH;
+
+	if (r->process.reads || named->starttime == SW_STARTTIME_UNKNOWN)
+		err = read_counters(r, &r->process, report, &told);
+	err = add_read(r, &r->process, report, &told, err, t);
+	named->starttime = told.starttime;
+	return err;
+}
+
 static int add_processes(struct rows *r, const struct sw_report *report, struct sw_table *t)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < report->n_processes && err >= 0; i++) {
+	for (size_t i = 0; i < report->n_processes && !err; i++) {
 		const struct sw_process *p = &report->processes[i];
 		struct named *named = p->pid ? find_named(r, p->pid) : NULL;
 		struct told told = {
@@ -267,22 +313,16 @@ static int add_processes(struct rows *r, const struct sw_report *report, struct 
 			.exited = p->exited,
 		};
 
-		err = add(r, &r->process, report, &told, false, t);
+		err = add(r, &r->process, report, &told, t);
 		if (named) {
 			named->seq = report->seq + 1;
 			named->starttime = told.starttime;
 		}
 	}
-	for (size_t i = 0; i < r->n_named && err >= 0; i++) {
-		struct named *named = &r->named[i];
-		struct told told = asleep(report, r->processes, named->pid, named->pid, named->starttime);
-
-		if (named->seq == report->seq + 1 || !is_alive(r, named))
-			continue;
-		err = add(r, &r->process, report, &told, true, t);
-		named->starttime = told.starttime;
-	}
-	return err < 0 ? err : 0;
+	for (size_t i = 0; i < r->n_named && !err; i++)
+		if (r->named[i].seq != report->seq + 1 && is_alive(r, &r->named[i]))
+			err = add_sleeping_process(r, report, &r->named[i], t);
+	return err;
 }
 
 static int by_number(const void *a, const void *b)
@@ -312,7 +352,7 @@ static int add_active_threads(struct rows *r, const struct sw_report *report, st
 	int err = 0;
 
 	r->n_shown = 0;
-	for (size_t i = 0; i < report->n_threads && err >= 0; i++) {
+	for (size_t i = 0; i < report->n_threads && !err; i++) {
 		const struct sw_thread *thread = &report->threads[i];
 		struct told told = {
 			.pid = thread->pid,
@@ -325,11 +365,23 @@ static int add_active_threads(struct rows *r, const struct sw_report *report, st
 			.exited = thread->exited,
 		};
 
-		err = add(r, &r->thread, report, &told, false, t);
-		if (err >= 0 && thread->pid && find_named(r, thread->pid))
+		err = add(r, &r->thread, report, &told, t);
+		if (!err && thread->pid && find_named(r, thread->pid))
 			err = show(r, thread->tid);
 	}
-	return err < 0 ? err : 0;
+	return err;
+}
+
+/* Of a thread that did not run, only its file says who it is, and whether it is a leader that the others outlive. */
+static int add_sleeping_thread(struct rows *r, const struct sw_report *report, int32_t pid, int32_t tid,
+			       struct sw_table *t)
+{
+	struct told told = asleep(report, true, pid, tid, SW_STARTTIME_UNKNOWN);
+	int err = read_counters(r, &r->thread, report, &told);
+
+	if (err == -ESRCH || (!err && r->row.ended))
+		return 0;
+	return add_read(r, &r->thread, report, &told, err, t);
 }
 
 /* Those that a process has now, and that did not run. */
@@ -341,13 +393,10 @@ static int add_sleeping_threads(struct rows *r, const struct sw_report *report, 
 
 	if (err) /* it has ended, or is not to be seen */
 		return err == -ENOMEM ? err : 0;
-	for (size_t i = 0; i < n && err >= 0; i++) {
-		struct told told = asleep(report, true, pid, tids[i], 0);
-
+	for (size_t i = 0; i < n && !err; i++)
 		if (!r->n_shown || !bsearch(&tids[i], r->shown, r->n_shown, sizeof(*tids), by_number))
-			err = add(r, &r->thread, report, &told, true, t);
-	}
-	return err < 0 ? err : 0;
+			err = add_sleeping_thread(r, report, pid, tids[i], t);
+	return err;
 }
 
 static int add_threads(struct rows *r, const struct sw_report *report, struct sw_table *t)
@@ -370,7 +419,7 @@ static int make(struct sw_row_maker *maker, const struct sw_report *report, stru
 
 	if (!err && r->threads)
 		err = add_threads(r, report, threads);
-	if (r->counters && report->t_ns - r->swept_ns >= SWEEP_EVERY_NS) {
+	if (report->t_ns - r->swept_ns >= SWEEP_EVERY_NS) {
 		sw_counters_sweep(r->counters);
 		r->swept_ns = report->t_ns;
 	}
@@ -395,7 +444,8 @@ static int name(struct rows *r)
 	if (!r->named)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		r->named[i] = (struct named){.pid = r->target->pids[i], .index = (uint32_t)i};
+		r->named[i] = (struct named){.pid = r->target->pids[i], .index = (uint32_t)i,
+					    .starttime = SW_STARTTIME_UNKNOWN};
 	qsort(r->named, n, sizeof(*r->named), by_pid);
 	r->n_named = n;
 	return 0;
@@ -409,11 +459,9 @@ static int open_counters(struct rows *r, const struct sw_counter_rows_config *co
 		.fds_max = config->fds_max,
 		.process = config->process,
 		.thread = config->thread,
+		.identify = true,
 	};
 
-	/* who the sleeping threads are, a directory says */
-	if (!r->process.reads && !(r->threads && (r->thread.reads || r->n_named)))
-		return 0;
 	return sw_counters_open(&options, &r->counters);
 }
 

@@ -21,12 +21,13 @@ enum {
 	STAT_SIZE = 2048, /* of text: the 52 fields have 1100 bytes at most */
 	STATM_SIZE = 256,
 	MEMINFO_SIZE = 8192,
+	TASKS_FEW = 1024, /* to remember costs less than to look whether they are gone */
 };
 
 struct task {
 	struct sw_task_key key;
 	int stat_fd, statm_fd; /* kept, or -1 */
-	uint64_t starttime;    /* 0: not known */
+	uint64_t starttime;    /* or SW_STARTTIME_UNKNOWN */
 	uint64_t ticks, t_ns;  /* utime + stime as they were then; t_ns 0: not known */
 	int32_t memory_tid;    /* the thread that told of memory last, 0: none */
 	bool seen;             /* since the last sweep */
@@ -43,8 +44,10 @@ struct sw_counters {
 	int procfs_fd;
 	uint64_t hz;
 	size_t fds_left;
+	bool identify;
 	struct plan process, thread;
 	struct task *tasks; /* by key */
+	size_t tasks_max;   /* beyond so many, look which of them are gone */
 	uint64_t mem_total; /* bytes; 0: not known */
 	uint64_t mem_total_ns;
 	struct sw_tids listed;  /* for the caller */
@@ -80,6 +83,8 @@ int sw_counters_open(const struct sw_counters_options *options, struct sw_counte
 	c->procfs_fd = options->procfs_fd;
 	c->hz = options->hz;
 	c->fds_left = options->fds_max;
+	c->identify = options->identify;
+	c->tasks_max = TASKS_FEW;
 	plan(&c->process, options->process);
 	plan(&c->thread, options->thread);
 	*ret = c;
@@ -93,6 +98,18 @@ static void close_kept(struct sw_counters *c, int *fd)
 	close(*fd);
 	*fd = -1;
 	c->fds_left++;
+}
+
+/* This process may open no more: what is kept is the caller's, from here on. */
+static void keep_no_more(struct sw_counters *c)
+{
+	struct task *t;
+
+	for (t = c->tasks; t; t = t->hh.next) {
+		close_kept(c, &t->stat_fd);
+		close_kept(c, &t->statm_fd);
+	}
+	c->fds_left = 0;
 }
 
 static void forget(struct sw_counters *c, struct task *t)
@@ -113,7 +130,7 @@ static struct task *task_of(struct sw_counters *c, struct sw_task_key key)
 	t = malloc(sizeof(*t));
 	if (!t)
 		return NULL;
-	*t = (struct task){ .key = key, .stat_fd = -1, .statm_fd = -1 };
+	*t = (struct task){ .key = key, .stat_fd = -1, .statm_fd = -1, .starttime = SW_STARTTIME_UNKNOWN };
 	HASH_ADD(hh, c->tasks, key, sizeof(t->key), t);
 	return t;
 }
@@ -132,6 +149,10 @@ static ssize_t read_file(struct sw_counters *c, int *fd, struct sw_task_key key,
 		return n;
 	}
 	opened = sw_task_file_open(c->procfs_fd, key, name);
+	if (opened == -EMFILE) {
+		keep_no_more(c);
+		opened = sw_task_file_open(c->procfs_fd, key, name);
+	}
 	if (opened < 0)
 		return opened;
 	n = sw_task_line_read(opened, text, size);
@@ -168,12 +189,16 @@ static bool is_denied(int err)
 	return err == -EACCES || err == -EPERM;
 }
 
+static bool has_ended(const struct sw_proc_stat *stat)
+{
+	return stat->n_fields >= 3 && (stat->state == 'Z' || stat->state == 'X' || stat->state == 'x');
+}
+
 /* Of a task that has ended, or has come so far in ending, while others of its process live. */
 static bool has_lost_memory(const struct sw_proc_stat *stat)
 {
-	return stat->n_fields >= 3 && SW_PROC_STAT_HAS(stat, num_threads) && stat->num_threads > 1 &&
-	       (stat->state == 'Z' || stat->state == 'X' || stat->state == 'x' ||
-		(SW_PROC_STAT_HAS(stat, vsize) && !stat->vsize));
+	return SW_PROC_STAT_HAS(stat, num_threads) && stat->num_threads > 1 &&
+	       (has_ended(stat) || (SW_PROC_STAT_HAS(stat, vsize) && !stat->vsize));
 }
 
 static bool tells_of_memory(struct sw_counters *c, int32_t pid, int32_t tid, struct sw_proc_stat *ret)
@@ -232,14 +257,20 @@ static double cpu_percent(struct sw_counters *c, struct task *t, const struct sw
 	return percent;
 }
 
+/* Start times are calculated in more ways than one: two can be a tick apart. */
+static bool is_other(uint64_t starttime, uint64_t meant)
+{
+	return meant != SW_STARTTIME_UNKNOWN && (starttime > meant ? starttime - meant : meant - starttime) > 1;
+}
+
 /* Whom stat was read of. 0, or -ESRCH: it is not the one that is meant. */
 static int identify(struct sw_counters *c, struct task *t, const struct sw_proc_stat *stat, uint64_t starttime)
 {
 	if (!SW_PROC_STAT_HAS(stat, starttime))
 		return 0;
-	if (starttime && stat->starttime != starttime)
+	if (is_other(stat->starttime, starttime))
 		return -ESRCH;
-	if (t->starttime && t->starttime != stat->starttime) {
+	if (t->starttime != SW_STARTTIME_UNKNOWN && t->starttime != stat->starttime) {
 		close_kept(c, &t->statm_fd);
 		t->t_ns = 0;
 		t->memory_tid = 0;
@@ -253,6 +284,7 @@ struct reading {
 	struct sw_row_source source;
 	struct sw_proc_stat stat, memory;
 	struct sw_proc_statm statm;
+	bool ended;
 };
 
 static int take_stat(struct sw_counters *c, struct task *t, uint64_t starttime, uint64_t t_ns, struct reading *r)
@@ -268,6 +300,7 @@ static int take_stat(struct sw_counters *c, struct task *t, uint64_t starttime, 
 		err = identify(c, t, &r->stat, starttime);
 	if (err)
 		return err;
+	r->ended = has_ended(&r->stat);
 	r->source.stat = r->source.memory = &r->stat;
 	if (has_lost_memory(&r->stat))
 		r->source.memory = find_memory(c, t, &r->memory) ? &r->memory : NULL;
@@ -300,7 +333,7 @@ static bool take_statm_alone(struct sw_counters *c, struct task *t, uint64_t sta
 	char text[STATM_SIZE];
 	ssize_t n;
 
-	if (t->statm_fd < 0 || !t->starttime || (starttime && starttime != t->starttime))
+	if (t->statm_fd < 0 || t->starttime == SW_STARTTIME_UNKNOWN || is_other(t->starttime, starttime))
 		return false;
 	n = sw_task_line_read(t->statm_fd, text, sizeof(text));
 	if (n == -ESRCH)
@@ -316,7 +349,7 @@ static int read_files(struct sw_counters *c, const struct plan *p, struct task *
 {
 	int err;
 
-	if (!p->stat && take_statm_alone(c, t, starttime, r))
+	if (!p->stat && p->statm && take_statm_alone(c, t, starttime, r))
 		return 0;
 	err = take_stat(c, t, starttime, t_ns, r);
 	return !err && p->statm ? take_statm(c, t, r) : err;
@@ -325,13 +358,14 @@ static int read_files(struct sw_counters *c, const struct plan *p, struct task *
 static int read_row(struct sw_counters *c, const struct plan *p, struct sw_task_key key, uint64_t starttime,
 		    const struct sw_counters_time *now, struct sw_row *row)
 {
-	uint64_t found_starttime = 0;
+	uint64_t found_starttime = SW_STARTTIME_UNKNOWN;
 	struct reading r;
 	struct task *t;
 	int err;
 
 	r.source = (struct sw_row_source){ .time_us = now->time_us, .cpu_percent = -1 };
-	if (p->stat || p->statm) {
+	r.ended = false;
+	if (p->stat || p->statm || c->identify) {
 		t = task_of(c, key);
 		if (!t)
 			return -ENOMEM;
@@ -346,6 +380,7 @@ static int read_row(struct sw_counters *c, const struct plan *p, struct sw_task_
 	if (p->mem_total)
 		r.source.mem_total = mem_total(c, now->t_ns);
 	row->starttime = found_starttime;
+	row->ended = r.ended;
 	row->pid = key.pid;
 	row->tid = key.tid ? key.tid : key.pid;
 	sw_row_fill(row, &p->query, &r.source);
@@ -375,15 +410,40 @@ int sw_counters_threads(struct sw_counters *c, int32_t pid, const int32_t **ret,
 	return 0;
 }
 
-void sw_counters_sweep(struct sw_counters *c)
+/* Is there nobody any more who bears the number? Whoever does may be another: that is found out when it is read. */
+static bool is_gone(struct sw_counters *c, const struct task *t)
+{
+	int fd = sw_task_file_open(c->procfs_fd, t->key, "stat");
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -ESRCH;
+}
+
+/* As many again may come before all are looked at anew: so each that comes costs one look at most. */
+static void forget_gone(struct sw_counters *c)
 {
 	struct task *t, *next;
 
 	HASH_ITER(hh, c->tasks, t, next) {
-		if (t->seen)
-			t->seen = false;
-		else
+		if (is_gone(c, t))
 			forget(c, t);
+	}
+	c->tasks_max = 2 * HASH_COUNT(c->tasks) + TASKS_FEW;
+}
+
+void sw_counters_sweep(struct sw_counters *c)
+{
+	struct task *t;
+
+	if (HASH_COUNT(c->tasks) > c->tasks_max)
+		forget_gone(c);
+	for (t = c->tasks; t; t = t->hh.next) {
+		if (!t->seen) {
+			close_kept(c, &t->stat_fd);
+			close_kept(c, &t->statm_fd);
+		}
+		t->seen = false;
 	}
 }
 

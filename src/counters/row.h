@@ -14,11 +14,15 @@ union sw_cell {
 	double f64;
 };
 
+/* In place of a start time: anyone's, or that of nobody knows whom. (0 is one: of what began with the machine.) */
+#define SW_STARTTIME_UNKNOWN UINT64_MAX
+
 /* The columns of a query. Cells and bits are by position in the query; text has a place of its own. */
 struct sw_row {
 	int32_t pid;
 	int32_t tid;        /* of a process's row: the same */
-	uint64_t starttime; /* in ticks; with the ids, it names a task for good. 0: not known */
+	uint64_t starttime; /* in ticks; with the ids, it names a task for good. Or SW_STARTTIME_UNKNOWN */
+	bool ended;         /* it is a zombie, or about to be none; false where stat was not read */
 	unsigned denied;    /* how many cells are absent because we may not read them */
 	uint64_t present[(SW_COLUMNS_N + 63) / 64];
 	union sw_cell cell[SW_COLUMNS_N]; /* of type sw_column.type; undefined where absent, or of text */

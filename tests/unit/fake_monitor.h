@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "core/counter_rows.h"
 #include "core/monitor.h"
 
 enum { FAKE_DOMAINS = 3, FAKE_KEYS = 256 };
@@ -126,6 +127,29 @@ static inline struct sw_energy_source *fake_source(void)
 	return &source;
 }
 
+/* Rows with these columns, with commas between (NULL: the standard set), and the counters of a /proc; -1: there is none. */
+static inline void fake_rows(struct fake *f, int procfs_fd, uint64_t hz, size_t fds_max, const char *process,
+			     const char *thread)
+{
+	struct sw_query process_query, thread_query;
+	const struct sw_counter_rows_config config = {
+		.procfs_fd = procfs_fd,
+		.hz = hz,
+		.fds_max = fds_max,
+		.target = &f->m->target,
+		.processes = f->m->options.by & SW_BY_PROCESS,
+		.threads = f->m->options.by & SW_BY_THREAD,
+		.process = &process_query,
+		.thread = &thread_query,
+	};
+
+	if (f->m->row_maker)
+		f->m->row_maker->ops->close(f->m->row_maker);
+	assert_int_equal(sw_query_from_list(SW_COLUMN_OF_PROCESS, process, &process_query, NULL), 0);
+	assert_int_equal(sw_query_from_list(SW_COLUMN_OF_THREAD, thread, &thread_query, NULL), 0);
+	assert_int_equal(sw_counter_rows_open(&config, &f->m->row_maker), 0);
+}
+
 /* Options hold what the caller cares for: by, policy, interval, cgroup (a path, which then is the target). */
 static inline struct fake *fake_open(const struct sw_options *options, const int32_t *pids, size_t n_pids)
 {
@@ -154,6 +178,7 @@ static inline struct fake *fake_open(const struct sw_options *options, const int
 	assert_int_equal(sw_windows_init(&m->windows, FAKE_KEYS, FAKE_DOMAINS, m->meter.n_zones), 0);
 	assert_int_equal(sw_report_init(m, FAKE_KEYS), 0);
 	assert_int_equal(sw_wake_init(m), 0);
+	fake_rows(f, -1, 100, 0, NULL, NULL);
 	return f;
 }
 

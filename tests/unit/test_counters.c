@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "tree.h"
@@ -113,14 +114,14 @@ static int process(struct sw_counters *c, int pid, uint64_t when_ms, struct sw_r
 {
 	struct sw_counters_time now = ms(when_ms);
 
-	return sw_counters_process(c, pid, 0, &now, r);
+	return sw_counters_process(c, pid, SW_STARTTIME_UNKNOWN, &now, r);
 }
 
 static int thread(struct sw_counters *c, int pid, int tid, uint64_t when_ms, struct sw_row *r)
 {
 	struct sw_counters_time now = ms(when_ms);
 
-	return sw_counters_thread(c, pid, tid, 0, &now, r);
+	return sw_counters_thread(c, pid, tid, SW_STARTTIME_UNKNOWN, &now, r);
 }
 
 /* Every field is in its own column: its value is its number, or what was written for it. */
@@ -208,7 +209,7 @@ static void lines_seen(void **state)
 	assert_int_equal(u64(&r, &q, "pgrp"), 2);
 	assert_int_equal(u64(&r, &q, "tty_nr"), 4);
 	assert_false(has(&r, &q, "tpgid") || has(&r, &q, "utime") || has(&r, &q, "memUsage"));
-	assert_true(r.starttime == 0);
+	assert_true(r.starttime == SW_STARTTIME_UNKNOWN);
 	tree_write(t, "3/stat", "3 (nothing else)");
 	assert_int_equal(process(c, 3, 0, &r), 0);
 	assert_string_equal(r.comm, "nothing else");
@@ -296,14 +297,46 @@ static void cpu_usage(void **state)
 	assert_int_equal(sw_counters_process(c, 5, 222, &back, &r), 0);
 	expect_f64(f64(&r, &q, "cpuUsage"), 50);
 
-	/* forgotten when not read for a whole sample */
+	/* remembered when not read for many samples */
 	sw_counters_sweep(c);
 	assert_int_equal(process(c, 5, 5000, &r), 0);
 	expect_f64(f64(&r, &q, "cpuUsage"), 0);
-	sw_counters_sweep(c);
-	sw_counters_sweep(c);
-	assert_int_equal(process(c, 5, 6000, &r), 0);
+	for (int i = 0; i < 10; i++)
+		sw_counters_sweep(c);
+	write_stat(t, "5/stat", (struct line){ .utime = 2150, .stime = 55, .start = 222 });
+	assert_int_equal(process(c, 5, 7000, &r), 0);
+	expect_f64(f64(&r, &q, "cpuUsage"), 50);
+	/* but not when it is known to have ended */
+	sw_counters_forget(c, 5, 0);
+	sw_counters_forget(c, 4, 4);
+	assert_int_equal(process(c, 5, 8000, &r), 0);
 	assert_false(has(&r, &q, "cpuUsage"));
+	sw_counters_close(c);
+}
+
+/* Those that went unseen: one that has a file again is then a new one, even with the same start time. */
+static void forgetting_the_gone(void **state)
+{
+	enum { FIRST = 3000, MANY = 1100 };
+	const struct tree *t = *state;
+	struct sw_query q;
+	struct sw_counters *c = reader(t->fd, "cpuUsage", NULL, 0, &q, NULL);
+	struct sw_row r;
+	char path[32];
+
+	for (int i = FIRST; i < FIRST + MANY; i++) {
+		snprintf(path, sizeof(path), "%d/stat", i);
+		write_stat(t, path, (struct line){ .start = 1 });
+		assert_int_equal(process(c, i, 0, &r), 0);
+	}
+	assert_int_equal(unlinkat(t->fd, "3000/stat", 0), 0);
+	sw_counters_sweep(c);
+	sw_counters_sweep(c);
+	write_stat(t, "3000/stat", (struct line){ .start = 1 });
+	assert_int_equal(process(c, 3000, 1000, &r), 0);
+	assert_false(has(&r, &q, "cpuUsage"));
+	assert_int_equal(process(c, 3001, 1000, &r), 0);
+	assert_true(has(&r, &q, "cpuUsage"));
 	sw_counters_close(c);
 }
 
@@ -321,11 +354,17 @@ static void identity(void **state)
 	assert_int_equal(sw_counters_process(c, 500, 111, &now, &r), -ESRCH);
 	assert_int_equal(sw_counters_process(c, 500, 222, &now, &r), 0);
 	assert_int_equal(u64(&r, &q, "utime"), 5);
+	/* calculated another way: a tick apart is the same, more is not */
+	assert_int_equal(sw_counters_process(c, 500, 221, &now, &r), 0);
+	assert_int_equal(sw_counters_process(c, 500, 223, &now, &r), 0);
+	assert_int_equal(sw_counters_process(c, 500, 220, &now, &r), -ESRCH);
+	assert_int_equal(sw_counters_process(c, 500, 224, &now, &r), -ESRCH);
+	assert_int_equal(sw_counters_process(c, 500, 0, &now, &r), -ESRCH); /* the first tick is one, too */
 	/* the file is a new one: what was kept is another's */
 	tree_write(t, "500/stat", "");
 	assert_int_equal(unlinkat(t->fd, "500/stat", 0), 0);
 	write_stat(t, "500/stat", (struct line){ .utime = 9, .start = 333 });
-	assert_int_equal(sw_counters_process(c, 500, 0, &now, &r), 0);
+	assert_int_equal(sw_counters_process(c, 500, SW_STARTTIME_UNKNOWN, &now, &r), 0);
 	assert_int_equal(u64(&r, &q, "utime"), 9);
 	assert_true(r.starttime == 333);
 	sw_counters_close(c);
@@ -526,6 +565,36 @@ static void kept_files(void **state)
 	assert_int_equal(count_fds(), before);
 }
 
+/* Where no more may be opened, files that were kept are given back, and rows are read all the same. */
+static void at_the_limit_of_files(void **state)
+{
+	const struct tree *t = *state;
+	size_t before = count_fds();
+	struct sw_query q, tq;
+	struct sw_counters *c = reader(t->fd, "utime,size", "utime", 100, &q, &tq);
+	struct rlimit limit, less;
+	struct sw_row r;
+	int free_fd;
+
+	write_stat(t, "90/stat", (struct line){ .start = 1, .vsize = 1 });
+	tree_write(t, "90/statm", "1 2 3 4 5 6 7\n");
+	write_stat(t, "90/task/91/stat", (struct line){ .start = 1, .utime = 91 });
+	assert_int_equal(process(c, 90, 0, &r), 0);
+	assert_int_equal(count_fds(), before + 2);
+	free_fd = dup(t->fd);
+	assert_true(free_fd >= 0);
+	close(free_fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	less = (struct rlimit){ .rlim_cur = (rlim_t)free_fd, .rlim_max = limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &less), 0);
+	assert_int_equal(thread(c, 90, 91, 0, &r), 0);
+	assert_int_equal(process(c, 90, 0, &r), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_true(has(&r, &q, "utime") && has(&r, &q, "size"));
+	assert_int_equal(count_fds(), before);
+	sw_counters_close(c);
+}
+
 /* The number behind a name in a file of /proc: fields of stat are counted from the end of the name, that is field 2. */
 static uint64_t word(const char *path, unsigned number)
 {
@@ -612,11 +681,11 @@ static void real_process(void **state)
 	for (int i = 0; i < 500; i++) {
 		usleep(10000);
 		now = sw_counters_now();
-		assert_int_equal(sw_counters_process(c, pid, 0, &now, &r), 0);
+		assert_int_equal(sw_counters_process(c, pid, SW_STARTTIME_UNKNOWN, &now, &r), 0);
 		assert_int_equal(sw_counters_threads(c, pid, &tids, &n), 0);
 		if (n < 2)
 			continue;
-		assert_int_equal(sw_counters_thread(c, pid, tids[1], 0, &now, &tr), 0);
+		assert_int_equal(sw_counters_thread(c, pid, tids[1], SW_STARTTIME_UNKNOWN, &now, &tr), 0);
 		if (r.state[0] == 'S' && tr.state[0] == 'S')
 			break;
 	}
@@ -639,7 +708,7 @@ static void real_process(void **state)
 		for (unsigned i = 0; i < 7; i++)
 			assert_true(u64(&r, &q, of_statm[i]) == word(path, i + 1));
 		assert_true(u64(&r, &q, "size") * (uint64_t)sysconf(_SC_PAGESIZE) == u64(&r, &q, "vsize"));
-		assert_int_equal(sw_counters_thread(c, pid, tids[1], 0, &now, &tr), 0);
+		assert_int_equal(sw_counters_thread(c, pid, tids[1], SW_STARTTIME_UNKNOWN, &now, &tr), 0);
 		assert_int_equal(tr.tid, tids[1]);
 		assert_true(f64(&tr, &tq, "memUsage") == f64(&r, &q, "memUsage"));
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tids[1]);
@@ -648,8 +717,8 @@ static void real_process(void **state)
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	now = sw_counters_now();
-	assert_int_equal(sw_counters_process(c, pid, 0, &now, &r), -ESRCH);
-	assert_int_equal(sw_counters_thread(c, pid, tids[1], 0, &now, &r), -ESRCH);
+	assert_int_equal(sw_counters_process(c, pid, SW_STARTTIME_UNKNOWN, &now, &r), -ESRCH);
+	assert_int_equal(sw_counters_thread(c, pid, tids[1], SW_STARTTIME_UNKNOWN, &now, &r), -ESRCH);
 	assert_int_equal(sw_counters_threads(c, pid, &tids, &n), -ESRCH);
 	sw_counters_close(c);
 	close(fd);
@@ -698,7 +767,7 @@ static void this_process(void **state)
 	double ticks;
 
 	(void)state;
-	assert_int_equal(sw_counters_process(c, getpid(), 0, &now, &first), 0);
+	assert_int_equal(sw_counters_process(c, getpid(), SW_STARTTIME_UNKNOWN, &now, &first), 0);
 	assert_string_equal(first.state, "R");
 	assert_false(has(&first, &q, "cpuUsage"));
 	do {
@@ -745,6 +814,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		IN_TREE(every_field), IN_TREE(lines_seen),   IN_TREE(bad_files),  IN_TREE(cpu_usage),
 		IN_TREE(identity),    IN_TREE(leader_gone),  IN_TREE(denied),     IN_TREE(needed_files),
+		IN_TREE(forgetting_the_gone), IN_TREE(at_the_limit_of_files),
 		IN_TREE(kept_files),  cmocka_unit_test(real_process), cmocka_unit_test(real_denied),
 		cmocka_unit_test(this_process), cmocka_unit_test(real_leader_gone),
 	};

@@ -18,9 +18,9 @@
 #define MS 1000000ULL
 #define INTERVAL_MS 10
 
-enum { PROC_COLUMNS = 8, THREAD_COLUMNS = 7, NEVER = 1000000 };
-enum { PR_TIME, PR_T_NS, PR_PID, PR_PPID, PR_COMM, PR_ONCPU_NS, PR_JOULES, PR_WATTS };
-enum { TH_TIME, TH_T_NS, TH_PID, TH_TID, TH_COMM, TH_ONCPU_NS, TH_JOULES };
+enum { PR_TIME, PR_PID, PR_PPID, PR_COMM, PR_STATE, PR_ONCPU_NS, PR_JOULES, PR_WATTS, PR_T_NS, PR_STARTTIME, PROC_COLUMNS };
+enum { TH_TIME, TH_PID, TH_TID, TH_COMM, TH_STATE, TH_ONCPU_NS, TH_JOULES, TH_T_NS, TH_STARTTIME, THREAD_COLUMNS };
+enum { NEVER = 1000000 };
 
 static const struct sw_task tasks[2] = {
 	{.start_boottime_ns = 5, .leader_start_boottime_ns = 5, .tgid = 7, .tid = 7, .ppid = 3,
@@ -224,7 +224,7 @@ static uint64_t check_data(const struct sw_data *d, uint64_t *last_ns)
 		assert_true(((const int64_t *)p[PR_TIME].values)[i] > 1000000000000000);
 		assert_int_equal(((const int64_t *)p[PR_PID].values)[i], 7);
 		assert_int_equal(((const int64_t *)p[PR_PPID].values)[i], 3);
-		assert_string_equal(((const char(*)[16])p[PR_COMM].values)[i], "seven");
+		assert_string_equal(((const char(*)[64])p[PR_COMM].values)[i], "seven");
 		assert_int_equal(((const uint64_t *)p[PR_ONCPU_NS].values)[i], 3 * MS);
 		assert_true(p[PR_JOULES].present[i] && p[PR_WATTS].present[i] && joules > 0);
 		assert_true(((const double *)p[PR_WATTS].values)[i] > joules);
@@ -234,7 +234,7 @@ static uint64_t check_data(const struct sw_data *d, uint64_t *last_ns)
 
 		assert_int_equal(((const int64_t *)t[TH_PID].values)[i], 7);
 		assert_int_equal(tid, 7 + i % 2); /* most time first */
-		assert_string_equal(((const char(*)[16])t[TH_COMM].values)[i], tid == 7 ? "seven" : "eight");
+		assert_string_equal(((const char(*)[64])t[TH_COMM].values)[i], tid == 7 ? "seven" : "eight");
 		assert_int_equal(((const uint64_t *)t[TH_ONCPU_NS].values)[i], tid == 7 ? 2 * MS : MS);
 		assert_true(t[TH_JOULES].present[i]);
 		if (n)
@@ -312,8 +312,8 @@ static void collecting_anew(void **state)
 
 static void a_bound(void **state)
 {
-	/* a row of a process has 80 bytes, that of a thread 71: 6 and 7 in half of it */
-	struct fake *f = with(&(struct sw_options){.data_bytes_max = 1000, .duration_ms = 20 * INTERVAL_MS}, NULL, 0);
+	/* a row of a process has 146 bytes, that of a thread 137: 6 and 7 in half of it */
+	struct fake *f = with(&(struct sw_options){.data_bytes_max = 1920, .duration_ms = 20 * INTERVAL_MS}, NULL, 0);
 	const struct sw_summary *s;
 	struct sw_data *d;
 	uint64_t last_ns = 0;
@@ -648,9 +648,10 @@ static void rows_that_cannot_be_made(void **state)
 {
 	static const struct sw_row_ops ops = {.make = make_nothing, .close = close_maker};
 	struct fake *f = opened();
-	struct sw_row_maker maker = f->m->report_rows;
+	struct sw_row_maker maker = *f->m->row_maker;
 
 	(void)state;
+	f->m->row_maker->ops->close(f->m->row_maker);
 	maker.ops = &ops;
 	f->m->row_maker = &maker;
 	assert_int_equal(sw_monitor_collect_start(f->m), 0);

@@ -13,10 +13,10 @@
 enum { C_I, C_U, C_F, C_T, COLUMNS, ROW_BYTES = 3 * 9 + 17 };
 
 static const struct sw_column_spec specs[COLUMNS] = {
-	[C_I] = {"i", SW_TYPE_I64},
-	[C_U] = {"u", SW_TYPE_U64},
-	[C_F] = {"f", SW_TYPE_F64},
-	[C_T] = {"t", SW_TYPE_TEXT},
+	[C_I] = {"i", SW_TYPE_I64, 8},
+	[C_U] = {"u", SW_TYPE_U64, 8},
+	[C_F] = {"f", SW_TYPE_F64, 8},
+	[C_T] = {"t", SW_TYPE_TEXT, 16},
 };
 
 static void add(struct sw_table *t, int64_t i)
