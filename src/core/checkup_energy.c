@@ -81,6 +81,9 @@ static const char *remedy_for(const struct sw_machine *m, const char *name, int 
 	if (m->cpu.guest)
 		return "measure on the host, or have it hand the counters on; for an estimate, tell --model this machine's "
 		       "watts";
+	if (m->cpu.vendor == SW_VENDOR_OTHER)
+		return "only processors of Intel, AMD and Hygon are known to have such counters; for an estimate, tell --model "
+		       "this machine's watts";
 	if (!strcmp(name, "powercap"))
 		return "modprobe intel_rapl_msr, or use a kernel with CONFIG_POWERCAP and CONFIG_INTEL_RAPL";
 	if (!strcmp(name, "perf"))

@@ -155,6 +155,8 @@ static void check_hypervisor(struct sw_checkup_store *s, const struct sw_cpu_id 
 	if (cpu->guest)
 		add(s, "virtualisation", SW_CHECK_NOTE, "a hypervisor runs this machine",
 		    "few hypervisors show a guest the RAPL counters, so that there may be none here", NULL);
+	else if (cpu->vendor == SW_VENDOR_OTHER)
+		add(s, "virtualisation", SW_CHECK_UNKNOWN, NULL, "/proc/cpuinfo tells it of x86 processors only", NULL);
 	else
 		add(s, "virtualisation", SW_CHECK_NOTE, "no hypervisor to be seen", NULL, NULL);
 }

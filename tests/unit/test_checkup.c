@@ -4,8 +4,15 @@
 
 #include "fixture.h"
 
+#include <json.h>
+#include <sys/mman.h>
+
+#include "cli/commands.h"
+#include "cli/message.h"
 #include "core/checkup.h"
 #include "schedwatt.h"
+
+enum { SAID_MAX = 64 * 1024 };
 
 /* A machine that has nothing, in trees that stand for its /sys and /proc. */
 struct fake {
@@ -168,6 +175,7 @@ static void kernel_as_it_should_be(void **state)
 	struct fake *f = fake_new(NULL);
 
 	(void)state;
+	f->machine.cpu.vendor = SW_VENDOR_INTEL;
 	tree_write(f->sys, "kernel/btf/vmlinux", "btf");
 	tree_write(f->sys, "kernel/security/lockdown", "none [integrity] confidentiality\n");
 	tree_write(f->proc, "sys/kernel/unprivileged_bpf_disabled", "2\n");
@@ -216,6 +224,7 @@ static void hidepid_of_the_privileged(void **state)
 	f->machine.privileges.effective = UINT64_C(1) << SW_CAP_SYS_PTRACE;
 	tree_write(f->proc, "self/mountinfo", "20 1 0:5 / /proc rw - proc proc rw,hidepid=2\n");
 	sw_checkup_kernel(&f->store, &f->machine, "/proc");
+	assert_check(f, "kernel", "virtualisation", SW_CHECK_UNKNOWN, NULL, "x86", NULL);
 	assert_check(f, "kernel", "hidepid", SW_CHECK_NOTE, "2", "CAP_SYS_PTRACE", NULL);
 	fake_free(f);
 }
@@ -225,7 +234,7 @@ static struct fake *with_energy(const char *fixture, bool guest)
 {
 	struct fake *f = fake_new(fixture);
 
-	f->machine.cpu.guest = guest;
+	f->machine.cpu = (struct sw_cpu_id){ .vendor = SW_VENDOR_AMD, .guest = guest };
 	as_nobody();
 	sw_checkup_energy(&f->store, &f->machine);
 	as_root_again();
@@ -310,6 +319,16 @@ static void energy_of_guests_and_others(void **state)
 	assert_null(other->store.head.energy_source);
 	fake_free(guest);
 	fake_free(other);
+}
+
+static void energy_of_other_processors(void **state)
+{
+	struct fake *f = fake_new("virtual-machine");
+
+	(void)state;
+	sw_checkup_energy(&f->store, &f->machine);
+	assert_check(f, "energy", "powercap", SW_CHECK_LACKS, NULL, "no class/powercap", "only processors of Intel");
+	fake_free(f);
 }
 
 /* `modes`: of the directory and of cgroup.procs in it. */
@@ -442,6 +461,92 @@ static void bad_options(void **state)
 	sw_checkup_free(NULL);
 }
 
+/* The command as nobody, with counters of a fixture; what it wrote, and its exit status. */
+static int doctor(const char *fixture, const char *format, char said[SAID_MAX])
+{
+	struct tree *sys = tree_new();
+	char *argv[] = { (char *)"doctor", (char *)"-f", (char *)format, (char *)"--sysfs", sys->path, NULL };
+	int fd = memfd_create("stdout", MFD_CLOEXEC), saved = dup(STDOUT_FILENO), status;
+	ssize_t n;
+
+	fixture_build(sys, fixture);
+	fflush(stdout);
+	assert_true(fd >= 0 && saved >= 0);
+	assert_int_equal(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
+	as_nobody();
+	status = cmd_doctor(5, argv);
+	as_root_again();
+	assert_int_equal(dup2(saved, STDOUT_FILENO), STDOUT_FILENO);
+	close(saved);
+	n = pread(fd, said, SAID_MAX - 1, 0);
+	assert_true(n > 0);
+	said[n] = '\0';
+	close(fd);
+	tree_free(sys);
+	return status;
+}
+
+static void assert_field(struct json_object *record, const char *key, const char *value)
+{
+	struct json_object *field = NULL;
+
+	assert_true(json_object_object_get_ex(record, key, &field));
+	if (value)
+		assert_string_equal(json_object_get_string(field), value);
+	else
+		assert_null(field);
+}
+
+static void as_records(void **state)
+{
+	static char said[SAID_MAX];
+	struct json_object *record = NULL;
+	size_t checks = 0;
+
+	(void)state;
+	assert_int_equal(doctor("amd-zen", "jsonl", said), EXIT_DONE);
+	for (char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n"), checks++) {
+		if (record) {
+			assert_field(record, "type", "check");
+			json_object_put(record);
+		}
+		record = json_tokener_parse(line);
+		assert_non_null(record);
+	}
+	assert_true(checks > 30);
+	assert_field(record, "type", "verdict");
+	assert_field(record, "works", "true");
+	assert_field(record, "backend", "proc");
+	assert_field(record, "energy_source", "powercap");
+	json_object_put(record);
+	assert_int_equal(doctor("virtual-machine", "jsonl", said), EXIT_FAILED);
+	record = json_tokener_parse(strstr(said, "{\"type\":\"verdict\""));
+	assert_field(record, "works", "false");
+	assert_field(record, "energy_source", NULL);
+	json_object_put(record);
+}
+
+/* A remedy that the line above has too is not told again, and no line is wider than 100 columns. */
+static void as_text(void **state)
+{
+	static char said[SAID_MAX];
+	const char *last = NULL;
+
+	(void)state;
+	assert_int_equal(doctor("virtual-machine", "text", said), EXIT_FAILED);
+	assert_says(said, "\n  lacks   raw_tp      as above\n  lacks   tracepoint  as above\n");
+	assert_says(said, "\nenergy\n  lacks   powercap  there is no class/powercap in sysfs");
+	assert_says(said, "\n                    remedy: ");
+	for (char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n")) {
+		if (strlen(line) > 100)
+			fail_msg("'%s' is wider than 100 columns", line);
+		last = line;
+	}
+	assert_string_equal(last, "CPU time comes from proc, but nothing measures energy here: joules would be a model's.");
+	assert_int_equal(doctor("amd-zen", "text", said), EXIT_DONE);
+	assert_says(said, "\n\nCPU time comes from proc, and powercap measures energy.\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,10 +564,13 @@ int main(void)
 		cmocka_unit_test(energy_that_is_denied_to_root),
 		cmocka_unit_test(energy_that_is_masked),
 		cmocka_unit_test(energy_of_guests_and_others),
+		cmocka_unit_test(energy_of_other_processors),
 		cmocka_unit_test(cgroups_of_ones_own),
 		cmocka_unit_test(no_cgroups),
 		cmocka_unit_test(this_machine_as_nobody),
 		cmocka_unit_test(bad_options),
+		cmocka_unit_test(as_records),
+		cmocka_unit_test(as_text),
 	};
 
 	return cmocka_run_group_tests_name("checkup", tests, NULL, NULL);
