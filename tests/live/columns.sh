@@ -145,7 +145,8 @@ check 'their rows' csv short.csv comm,pid,ppid,oncpu_ns,utime,vsize,joules,state
 # --- a decimal comma
 mkdir locales
 if localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 2>why; then
-	LOCPATH=$dir/locales LC_ALL=de_DE.UTF-8 sw run -f csv --columns joules,memUsage -o comma.csv -- sleep 0.3 >out 2>err
+	export LOCPATH=$dir/locales
+	LC_ALL=de_DE.UTF-8 sw run -f csv --columns joules,memUsage -o comma.csv -- sleep 0.3 >out 2>err
 	check 'numbers where the decimal point is a comma' csv comma.csv joules,memUsage rows=1
 else
 	skip 'numbers where the decimal point is a comma' "localedef cannot make de_DE: $(head -1 why)"
