@@ -14,7 +14,6 @@
 
 #include "message.h"
 #include "session.h"
-#include "terminal.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -145,17 +144,6 @@ static int monitor(struct session *s, int signal_fd)
 	return s->failed || (s->out.err && !s->out.closed_pipe) ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Lines of windows that scroll by on the terminal are progress enough; compare has none. */
-static void show_progress(struct session *s, struct progress *progress)
-{
-	const struct options *o = s->options;
-
-	if (!o->duration_ns || (terminal_rewrites(s->out.fd) && !o->compare))
-		return;
-	progress_begin(progress, STDERR_FILENO, o->duration_ns);
-	s->progress = progress;
-}
-
 int target_record(const struct options *o)
 {
 	struct session s = { .out.fd = -1 };
@@ -169,7 +157,8 @@ int target_record(const struct options *o)
 	if (signal_fd < 0)
 		goto out;
 	s.stop_fd = signal_fd;
-	show_progress(&s, &progress);
+	progress_begin(&progress, o->duration_ns ? STDERR_FILENO : -1, o->duration_ns);
+	s.progress = &progress;
 	status = monitor(&s, signal_fd);
 out:
 	if (signal_fd >= 0)

@@ -25,6 +25,7 @@ struct job {
 	struct series series;
 	struct json_result json;
 	struct output words; /* stderr */
+	struct progress progress; /* of a series; one run is left alone with its terminal */
 	bool began;          /* the header is written */
 	int status;          /* of the first run that failed, or of our own failure before a command; or 0 */
 };
@@ -53,6 +54,7 @@ static void record(struct session *s, struct spawn *child)
 
 	while (!spawn_ended(child)) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR) {
+			progress_clear(s->progress);
 			message_error("cannot wait for the next window: %s", strerror(errno));
 			s->failed = true;
 			err = -errno;
@@ -110,6 +112,7 @@ static int take_run(struct job *j, struct run *run)
 	struct run *taken;
 	int err;
 
+	progress_clear(s->progress);
 	if (series_is_one(&j->series))
 		session_summary(s, &j->words);
 	err = sw_monitor_summary(s->monitor, &summary);
@@ -226,10 +229,12 @@ static bool run_once(struct job *j, struct run *run)
 		give_up(j);
 		return false;
 	}
+	progress_run(j->session.progress, (run->warmup ? 0 : j->o->warmup) + run->index, j->o->warmup + j->o->repeat);
 	err = spawn_release(&j->child);
 	if (!err)
 		return run_released(j, run);
 	spawn_wait(&j->child);
+	progress_clear(j->session.progress);
 	message_error("cannot run '%s': %s", j->o->command[0], strerror(-err));
 	if (!j->status)
 		j->status = spawn_exit_status(&j->child);
@@ -325,6 +330,10 @@ int command_record(const struct options *o)
 	if (err) {
 		message_error("cannot wait for signals: %s", strerror(-err));
 		goto out;
+	}
+	if (!series_is_one(&j.series)) {
+		progress_begin(&j.progress, STDERR_FILENO, 0);
+		j.session.progress = &j.progress;
 	}
 	j.session.stop_fd = j.json.stop_fd = j.child.stop_fd;
 	run_all(&j);

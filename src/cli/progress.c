@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the line of progress: what it says and when it is there. Must not know: how long a recording takes, or why.
+ * Owns: the line of progress: what it says, where it stands and when. Must not know: how long a recording takes, or why.
  * Relies on: poll(2): a terminal that was stopped (Ctrl-S) is not writable, and must not hold the recording up;
- * ECMA-48 for EL, which clears to the end of the line. The cursor stays at the line's beginning, so that whatever the
- * command itself writes there starts a line of its own.
+ * ECMA-48 for EL and CHA, and the terminals of the world for DECSC and DECRC.
  */
 #include "progress.h"
 
@@ -14,7 +13,9 @@
 #include "terminal.h"
 #include "text.h"
 
-#define CLEAR "\r\033[K"
+#define SAVE    "\0337"
+#define RESTORE "\0338"
+#define CLEAR   "\033[K" /* to the end of the line */
 
 /* Often enough for an eye. */
 #define REDRAW_NS UINT64_C(100000000)
@@ -68,16 +69,28 @@ static void show(struct progress *p, const struct buf *text)
 		p->fd = -1; /* the terminal has gone */
 }
 
-/* Cut so that it stays one line: the last column would wrap on some terminals. */
+/*
+ * Where only we write, the line is ours. A command that runs may write to the same terminal: then the words stand at the
+ * right end of the line that it is in, and the cursor where the command left it.
+ */
 static void draw(struct progress *p, const struct buf *words)
 {
-	struct buf line = { 0 };
+	unsigned room = terminal_columns(p->fd) - 1; /* the last column would wrap on some terminals */
+	struct buf text = { 0 }, line = { 0 };
+	unsigned columns = format_plain(&text, words->data, room);
 
-	buf_text(&line, "\r");
-	format_plain(&line, words->data, terminal_columns(p->fd) - 1);
-	buf_text(&line, "\033[K\r");
+	if (p->runs)
+		progress_clear(p); /* it may have begun further to the left */
+	p->column = p->runs ? room - columns + 1 : 0;
+	if (p->column)
+		buf_printf(&line, SAVE "\033[%uG", p->column);
+	else
+		buf_text(&line, "\r");
+	buf_add(&line, text.data, text.len);
+	buf_text(&line, p->column ? CLEAR RESTORE : CLEAR "\r");
 	show(p, &line);
 	buf_free(&line);
+	buf_free(&text);
 	p->shown = true;
 }
 
@@ -117,10 +130,15 @@ void progress_window(struct progress *p, const struct sw_header *h, const struct
 
 void progress_clear(struct progress *p)
 {
-	const struct buf clear = { .data = (char *)CLEAR, .len = sizeof(CLEAR) - 1 };
+	struct buf clear = { 0 };
 
 	if (!p || p->fd < 0 || !p->shown)
 		return;
 	p->shown = false;
+	if (p->column)
+		buf_printf(&clear, SAVE "\033[%uG" CLEAR RESTORE, p->column);
+	else
+		buf_text(&clear, "\r" CLEAR);
 	show(p, &clear);
+	buf_free(&clear);
 }

@@ -54,8 +54,8 @@ ok $? 'again and again' out
 tr '\r' '\n' <out | tail -1 | grep -qx "$clear"
 ok $? 'and clears the line at the end' out
 "$terminal" out "$S" monitor -i 100 -d 0.5
-! grep -q 's of 0.5 s' out
-ok $? 'none where the lines of windows scroll by' out
+tr '\r' '\n' <out | grep -qE "^$clear[0-9:]{8}\.[0-9]{3} "
+ok $? 'lines of windows on the same terminal begin a line' out
 "$terminal" --stderr out "$S" monitor -i 100 -d 0.5 -p 1 --attribution-mode none-such
 is $? 2 'a usage error' out
 plain out
@@ -77,6 +77,21 @@ pid=$!
 is $? 0 'the target ends before the duration' out
 tr '\r' '\n' <out | grep -q "^${clear}schedwatt: process $pid and its descendants have ended"
 ok $? 'what is said of it has a line of its own' out
+
+"$terminal" out "$S" run -i 50 -r 3 --warmup 1 -- sh -c 'sleep 0.3; echo words'
+is $? 0 'run -r on a terminal' out
+for i in 1 2 3 4; do
+	grep -qE "$esc\[[0-9]+Gschedwatt: run $i of 4, [0-9.]+ s, [0-9]+ windows?,.* W$clear" out
+	ok $? "run $i of 4 is shown, warm-ups counted" out
+done
+sed -E "s/${esc}7[^$esc]*$esc\[[0-9]+G[^$esc]*$clear${esc}8//g" out | tr -d '\r' >left
+[ "$(grep -cx words left)" -eq 4 ]
+ok $? 'the command finds the cursor where it left it' left
+grep -q '^ run 3/3 ' left
+ok $? 'and so does the line of a run' left
+sw run -r 2 -- true >out 2>err
+! grep -q 'run 1 of 2' err && plain err
+ok $? 'run -r elsewhere: no progress' err
 
 # --- Ctrl-C
 "$terminal" --interrupt ready out "$S" run -- sh -c 'echo ready; exec sleep 30'

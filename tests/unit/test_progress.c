@@ -130,11 +130,31 @@ static void test_on_a_terminal(void **state)
 	assert_string_equal(seen(&t), "");
 	progress_window(&p, &measured, &r); /* what was cleared comes back at once */
 	assert_string_equal(seen(&t), "\rschedwatt: 0.4 s of 2.0 s, 4 windows, 12.35 W\033[K\r");
+	close_pty(&t);
+}
+
+/* At the right end of whatever line a command is in, which finds the cursor where it left it. */
+static void test_beside_a_command(void **state)
+{
+	struct sw_report r = window(S / 5);
+	struct progress p;
+	struct pty t;
+
+	(void)state;
+	setenv("TERM", "xterm", 1);
+	open_pty(&t, 100);
+	progress_begin(&p, t.slave, 0);
 	progress_run(&p, 2, 3);
-	assert_string_equal(seen(&t), "\rschedwatt: run 2 of 3\033[K\r");
-	r = window(S / 5); /* of a recording of its own */
+	assert_string_equal(seen(&t), "\0337\033[79Gschedwatt: run 2 of 3\033[K\0338");
 	progress_window(&p, &measured, &r);
-	assert_string_equal(seen(&t), "\rschedwatt: run 2 of 3, 0.2 s of 2.0 s, 1 window, 12.35 W\033[K\r");
+	assert_string_equal(seen(&t), "\0337\033[79G\033[K\0338"
+				      "\0337\033[53Gschedwatt: run 2 of 3, 0.2 s, 1 window, 12.35 W\033[K\0338");
+	progress_clear(&p);
+	assert_string_equal(seen(&t), "\0337\033[53G\033[K\0338");
+	progress_run(&p, 3, 3); /* whose windows are counted from 1 again */
+	seen(&t);
+	progress_window(&p, &measured, &r);
+	assert_non_null(strstr(seen(&t), "run 3 of 3, 0.2 s, 1 window, "));
 	close_pty(&t);
 }
 
@@ -213,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),  cmocka_unit_test(test_on_a_terminal), cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_beside_a_command),
 		cmocka_unit_test(test_nowhere_else), cmocka_unit_test(test_terminal),
 	};
 
