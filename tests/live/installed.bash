@@ -29,7 +29,7 @@ relay() { # its output, its exit status, its stderr
 		case $line in
 		'ok '*) ok 0 "${line#*- }" ;;
 		'not ok '*)
-			grep -A1 -F -- "$line" "$1" | tail -n +2 >why
+			grep -A1 -F -- "$line" "$1" | sed -n "2s/^# //p" >why
 			ok 1 "${line#*- }" why
 			;;
 		esac

@@ -4,24 +4,10 @@
 # The library as another program finds it: installed in a place of its own, found by pkg-config, linked dynamically and
 # statically; what it exports, what the command needs, what README and the manuals say.
 . "$(dirname "$0")/tap.bash"
-root=$(cd "$here/../.." && pwd)
-
-if [ "${B##*/}" = sanitize ]; then
-	skip 'the library as installed' 'what is built with sanitizers is not for installing'
-	done_testing
-fi
+. "$here/installed.bash"
 version=$(sed -n 's/^VERSION := //p' "$root/Makefile")
 series=$(sed -n 's/^SOVERSION := //p' "$root/Makefile")
 
-# The variables of a make that runs the tests are not those of this one.
-place() { # target
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make --no-print-directory -C "$root" "$1" DESTDIR="$dir/stage" \
-		PREFIX=/opt/sw LIBDIR=/opt/sw/lib/here INCLUDEDIR=/opt/sw/include MANDIR=/opt/sw/share/man >log 2>&1
-}
-
-place install
-is $? 0 'make install' log
-lib=$dir/stage/opt/sw/lib/here
 (cd stage/opt/sw && find . ! -type d | LC_ALL=C sort) >installed
 cat >wanted <<-END
 	./bin/schedwatt
@@ -60,8 +46,6 @@ is $? 0 'the command says its version'
 
 # --- the ten lines
 ten=$root/tools/examples/ten_lines.c
-export PKG_CONFIG_PATH=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$dir/stage
-: "${CC:=cc}"
 is "$(pkg-config --modversion schedwatt)" "$version" 'the version, by pkg-config'
 is "$(env -u PKG_CONFIG_SYSROOT_DIR pkg-config --variable=libdir schedwatt)" /opt/sw/lib/here 'where the library is'
 
