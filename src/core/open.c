@@ -44,6 +44,8 @@ static int check_target(const struct sw_options *o, struct sw_error *error)
 		return sw_fail(error, -EINVAL, "target %u does not exist", o->target);
 	if ((o->target == SW_TARGET_PIDS) != (o->n_pids > 0))
 		return sw_fail(error, -EINVAL, "the target and the number of pids (%zu) do not fit", o->n_pids);
+	if (o->n_pids && !o->pids)
+		return sw_fail(error, -EINVAL, "there is no array of the %zu pids", o->n_pids);
 	if ((o->target == SW_TARGET_CGROUP) != (o->cgroup != NULL))
 		return sw_fail(error, -EINVAL, "the target and the cgroup (%s) do not fit",
 			       o->cgroup ? o->cgroup : "none");

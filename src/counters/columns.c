@@ -130,8 +130,11 @@ int sw_query_from_names(uint32_t kind, const char *const *names, size_t n, struc
 		standard(kind, ret);
 		return 0;
 	}
-	for (size_t i = 0; i < n && !err; i++)
-		err = add(&q, names[i], strlen(names[i]), e);
+	for (size_t i = 0; i < n && !err; i++) {
+		const char *name = names && names[i] ? names[i] : "";
+
+		err = add(&q, name, strlen(name), e);
+	}
 	if (!err)
 		*ret = q;
 	return err;

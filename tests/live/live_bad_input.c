@@ -90,6 +90,9 @@ static void pids_that_are_none(void **state)
 	assert_refused(&o, -ESRCH, number);
 	o.n_pids = 0;
 	assert_refused(&o, -EINVAL, "pids (0)");
+	o.n_pids = 2;
+	o.pids = NULL;
+	assert_refused(&o, -EINVAL, "no array of the 2 pids");
 }
 
 static void columns_that_are_none(void **state)
@@ -118,6 +121,10 @@ static void columns_that_are_none(void **state)
 	o.process_columns = twice;
 	o.n_process_columns = 3;
 	assert_refused(&o, -EINVAL, "'utime' is asked for twice");
+	twice[0] = NULL;
+	assert_refused(&o, -EINVAL, "empty");
+	o.process_columns = NULL;
+	assert_refused(&o, -EINVAL, "empty");
 }
 
 static void intervals(void **state)
