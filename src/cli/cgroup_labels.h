@@ -31,7 +31,7 @@ struct cgroup_labels {
 	char systemd_unit[CGROUP_UNIT_MAX];
 	char slurm_job_id[CGROUP_SLURM_MAX];
 	char slurm_step[CGROUP_SLURM_MAX]; /* "0", "batch", "extern", … */
-	char user[CGROUP_USER_MAX];        /* uid, of user-UID.slice or of Slurm's uid_UID */
+	char user[CGROUP_USER_MAX]; /* the host's uid, of user-UID.slice or of Slurm's uid_UID; never one in a container */
 };
 
 /* The path in a line of /proc/PID/cgroup ("8:memory:/foo:bar" has "/foo:bar"); a path is itself. Part of `line`. */
