@@ -55,19 +55,18 @@ int option_telemetry_path(struct export_options *e, const char *arg)
 int option_export_by(struct export_options *e, const char *arg)
 {
 	static const char *const names[] = {
-		[EXPORT_BY_GROUP] = "group",
-		[EXPORT_BY_CGROUP] = "cgroup",
-		[EXPORT_BY_COMM] = "comm",
-		[EXPORT_BY_PROCESS] = "process",
+		[GROUPS_BY_CGROUP] = "cgroup",
+		[GROUPS_BY_COMM] = "comm",
+		[GROUPS_BY_PROCESS] = "process",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strcmp(arg, names[i])) {
-			e->by = (enum export_by)i;
+			e->by = (enum groups_by)i;
 			return 0;
 		}
 	}
-	message_error("--by '%s' is not group, cgroup, comm or process", arg);
+	message_error("--by '%s' is not cgroup, comm or process", arg);
 	return EINVAL;
 }
 

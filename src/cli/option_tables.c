@@ -101,7 +101,7 @@ static const struct argp_option export_options[] = {
 	{ "web.telemetry-path", KEY_TELEMETRY_PATH, "PATH", 0, "Where the metrics are; /metrics by default", 0 },
 	{ "web.config.file", KEY_WEB_CONFIG, "FILE", 0, "TLS and users, in the form that exporters share", 0 },
 	{ "by", KEY_BY, "WHAT", 0,
-	  "What series stand for: group (default: container, else systemd unit, else cgroup), cgroup, comm or process", 0 },
+	  "What series stand for: cgroup (default: container, else systemd unit, else cgroup), comm or process", 0 },
 	{ "max-series", KEY_MAX_SERIES, "N", 0,
 	  "The most groups with series of their own, 1 to 100000; the rest is summed in one; 1000 by default", 0 },
 	{ "keep", KEY_KEEP, "SECONDS", 0, "How long a group stays that had no CPU time; 300 by default", 0 },

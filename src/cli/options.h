@@ -9,6 +9,7 @@
 
 #include "baseline.h"
 #include "budget.h"
+#include "groups.h"
 #include "schedwatt.h"
 #include "sink.h"
 #include "target.h"
@@ -25,20 +26,12 @@ enum command {
 	COMMANDS,
 };
 
-/* What series of an exporter stand for. */
-enum export_by {
-	EXPORT_BY_GROUP, /* containers; of what is in none, systemd units; of what is in neither, cgroups */
-	EXPORT_BY_CGROUP,
-	EXPORT_BY_COMM,
-	EXPORT_BY_PROCESS,
-};
-
 struct export_options {
 	const char **listen;    /* as it was written; none: the default */
 	size_t n_listen;
 	const char *path;       /* of the metrics */
 	const char *web_config; /* or NULL */
-	enum export_by by;
+	enum groups_by by;      /* what series stand for */
 	uint32_t max_series;    /* of groups */
 	uint64_t keep_ns;       /* how long one stays that has no time any more */
 };
