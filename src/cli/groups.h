@@ -6,7 +6,8 @@
  * A group has a series of its own, or its energy and CPU time go to `other` while it has none. There are at most
  * max_series. While there is room each group gets one. When there is none, a group gets that of the smallest if it had
  * over twice as much CPU time in a window as that one of late, and if that one has been there for `hold_ns`. What a group
- * had of late is the most of any window, halved for each `hold_ns` since: so series do not change hands back and forth.
+ * had of late is the most of any window, halved for each `hold_ns` since: so series do not change hands back and forth. In
+ * all this CPU time stands for energy, which windows may lack.
  *
  * A series leaves when another takes its place, or `stay_ns` after its group last ran, if the group is there no more.
  * What it had is then added to `departed`, once, in one step: this keeps the sums true, but is no use of energy at that
@@ -59,23 +60,22 @@ struct group {
 	bool own;            /* it has a series */
 	uint64_t since_ns;   /* when it got that */
 	uint64_t active_ns;  /* end of the last window in which it ran, or in which it was found to be there still */
-	uint64_t recent_ns;  /* CPU time of its greatest window, halved for each hold_ns since */
-	uint64_t recent_at_ns;
+	uint64_t recent_ns;  /* CPU time a second in its greatest window */
+	uint64_t recent_at_ns; /* when that was */
 	uint64_t window_ns;  /* CPU time in the window that is being added */
 	int64_t window_nj;
 	bool seen;           /* in that window */
-	bool ended;          /* by process: it has exited */
+	bool ended;          /* by process: it has exited, then */
 	UT_hash_handle hh;
 };
 
 enum zone_kind {
 	ZONE_COUNTED = 0, /* package or dram */
-	ZONE_SUBZONE = 1, /* inside a package: core, uncore */
+	ZONE_SUBZONE = 1, /* inside a package: core, uncore; not one that is of one core only */
 };
 
 struct zone_total {
-	char *name; /* path */
-	struct buf labels; /* zone, package */
+	struct buf labels; /* zone, package: its identity */
 	enum zone_kind kind;
 	struct energy_total energy;
 };
@@ -93,7 +93,8 @@ struct groups_options {
 	void *ctx;
 };
 
-struct groups_path; /* labels of a cgroup's path, worked out once */
+struct groups_path;  /* labels of a cgroup's path, worked out once */
+struct group_holder;
 
 /* To be read by anyone while nobody adds to it, and written by nobody else. */
 struct groups {
@@ -122,7 +123,8 @@ struct groups {
 	/* the ledger's own */
 	int64_t last_misses; /* the monitor's count */
 	struct groups_path *paths; /* uthash */
-	struct group **sorted;
+	struct group **newcomers; /* room for as many as there are groups, to sort them; likewise: */
+	struct group_holder *holders;
 	size_t sorted_max;
 };
 
@@ -138,8 +140,8 @@ uint32_t groups_rows(enum groups_by by);
 void groups_new_monitor(struct groups *g);
 
 /*
- * Add a window of a monitor of the whole host. 0; -ENOMEM, or -EPROTO when its parts are more than its whole: then nothing
- * was added.
+ * Add a window of a monitor of the whole host. What its rows leave of the whole goes to `other`. 0; -ENOMEM, or -EPROTO
+ * when its parts do not add up: then nothing was added.
  */
 int groups_add(struct groups *g, const struct sw_header *header, const struct sw_report *report);
 
