@@ -19,12 +19,14 @@ static int by_time(const void *a, const void *b)
 	return (x->host_pid > y->host_pid) - (x->host_pid < y->host_pid);
 }
 
-/* By id, since the entry may have been folded since the process was there. */
-static const char *path_of(const struct sw_cgroups *g, uint64_t id)
+/* By id, since the entry may have been folded since the process was there; or as /proc says. */
+static const char *path_of(const struct sw_cgroups *g, const struct sw_process_entry *e)
 {
 	const struct sw_cgroup_entry *c;
 
-	HASH_FIND(hh, g->table, &id, sizeof(id), c);
+	if (e->cgroup_path)
+		return e->cgroup_path;
+	HASH_FIND(hh, g->table, &e->cgroup_id, sizeof(e->cgroup_id), c);
 	return c ? c->path : NULL;
 }
 
@@ -39,7 +41,7 @@ static struct sw_process window_row(const struct sw_process_entry *e, const stru
 		.comm = e->comm,
 		.cmdline = e->cmdline,
 		.cmdline_new = e->cmdline_new,
-		.cgroup = path_of(g, e->cgroup_id),
+		.cgroup = path_of(g, e),
 		.oncpu_ns = e->tally.oncpu_ns,
 		.oncpu_by_domain_ns = e->by_domain_ns,
 		.nj = e->tally.nj,
@@ -96,7 +98,7 @@ struct sw_process *sw_processes_totals(const struct sw_processes *p, const struc
 		if (!e->counted)
 			continue;
 		n++;
-		room += sw_room_for(e->comm) + sw_room_for(e->cmdline) + sw_room_for(path_of(g, e->cgroup_id));
+		room += sw_room_for(e->comm) + sw_room_for(e->cmdline) + sw_room_for(path_of(g, e));
 	}
 	rows = n ? malloc(n * (sizeof(*rows) + p->n_domains * sizeof(e->by_domain_ns[0])) + room) : NULL;
 	*ret_n = n && !rows ? SIZE_MAX : n;

@@ -6,14 +6,20 @@
 #define HASH_NONFATAL_OOM 1 /* a library does not exit */
 #include "processes.h"
 
+#include "../base/procfs.h"
+#include "../base/root.h"
 #include "cmdline.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Exited processes that are kept one by one. */
 #define EXITED_MAX 16384
+
+/* A line for each hierarchy; and how often it is looked whether a process was moved. */
+enum { CGROUP_FILE_BYTES = 8192, CGROUP_AGAIN_WINDOWS = 64 };
 
 /* Who described a process in a window: the later ones know better. */
 enum {
@@ -35,6 +41,7 @@ static void forget(struct sw_processes *p, struct sw_process_entry *e)
 	p->n_ended -= e->ended;
 	HASH_DEL(p->table, e);
 	free(e->cmdline);
+	free(e->cgroup_path);
 	free(e);
 }
 
@@ -261,4 +268,36 @@ void sw_processes_read_cmdlines(struct sw_processes *p, int procfs_fd)
 	for (e = p->active; e; e = e->next_active)
 		if (e->cmdline_due && e->tally.oncpu_ns && e->pid && !e->kernel_thread)
 			read_cmdline(e, procfs_fd);
+}
+
+/* The path of its cgroup v2, or NULL. The back end read the same process a moment ago. */
+static char *read_cgroup(int procfs_fd, int32_t pid)
+{
+	char path[32], text[CGROUP_FILE_BYTES];
+	struct sw_proc_cgroup line;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%d/cgroup", pid);
+	n = sw_file_read(procfs_fd, path, text, sizeof(text));
+	if (n < 0 || sw_proc_cgroup_find(text, (size_t)n, NULL, &line))
+		return NULL;
+	return strndup(line.path, line.path_length);
+}
+
+void sw_processes_read_cgroups(struct sw_processes *p, int procfs_fd)
+{
+	struct sw_process_entry *e;
+	char *path;
+
+	for (e = p->active; e; e = e->next_active) {
+		if (!e->tally.oncpu_ns || !e->pid || e->ended ||
+		    (e->cgroup_path && p->seq - e->cgroup_seq < CGROUP_AGAIN_WINDOWS))
+			continue;
+		path = read_cgroup(procfs_fd, e->pid);
+		if (path) {
+			free(e->cgroup_path);
+			e->cgroup_path = path;
+		}
+		e->cgroup_seq = p->seq;
+	}
 }

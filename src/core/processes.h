@@ -42,6 +42,8 @@ struct sw_process_entry {
 	uint64_t cgroup_id;  /* where it last ran */
 	uint64_t cgroup_ns;  /* what it had there in this window, */
 	bool cgroup_first;   /* and whether it had not been there before */
+	char *cgroup_path;   /* where /proc says that it is, if the back end does not say */
+	uint64_t cgroup_seq; /* window in which that was looked up */
 	struct sw_tally tally;
 	uint64_t by_domain_ns[]; /* n_domains of the window, then n_domains in total */
 };
@@ -81,6 +83,12 @@ void sw_process_add_energy(struct sw_process_entry *e, int64_t nj);
  * Once per window, after all rows.
  */
 void sw_processes_read_cmdlines(struct sw_processes *p, int procfs_fd);
+
+/*
+ * Look up in which cgroups the processes are that had time in the window and have not ended: those that are new, and the
+ * others now and then, since they may be moved. Once per window, after all rows, for back ends that do not say.
+ */
+void sw_processes_read_cgroups(struct sw_processes *p, int procfs_fd);
 
 /* By identity, or NULL. */
 struct sw_process_entry *sw_processes_find(const struct sw_processes *p, const struct sw_process_id *id);

@@ -127,6 +127,8 @@ int sw_rows_add(struct sw_monitor *m, const struct sw_window *window)
 		err = add_row(m, &window->rows[i]);
 	if (!err && !m->options.no_cmdline)
 		sw_processes_read_cmdlines(&m->processes, m->procfs_fd);
+	if (!err && m->options.by & SW_BY_PROCESS && !m->backend->ops->tells_cgroups)
+		sw_processes_read_cgroups(&m->processes, m->procfs_fd);
 	return err;
 }
 

@@ -235,6 +235,22 @@ else
 	skip 'a shared cgroup' 'cgroup v2 is not mounted, or none can be made in it'
 fi
 
+# --- in which cgroup each process is, where the back end itself does not know
+if can "$v2"; then
+	mkdir "$v2/$mine"
+	sh -c 'echo $$ >"$1/cgroup.procs"; while :; do :; done' sh "$v2/$mine" &
+	busy=$!
+	sleep 0.3
+	sw monitor -p $busy -d 0.6 --attribution-mode proc -f jsonl -o where.jsonl 2>err
+	is $? 0 'proc follows a process in a cgroup' err
+	said where.jsonl "{p['cgroup'] for x in s for p in x['processes']} == {'/$mine'}" True 'and tells which it is in'
+	kill -9 $busy
+	wait $busy 2>/dev/null
+	rmdir "$v2/$mine"
+else
+	skip 'the cgroup of each process' 'no cgroup can be made here'
+fi
+
 # --- the same time by each of them
 if can "$v2" && can "$v1"; then
 	mkdir "$v2/$mine" "$v1/$mine"
