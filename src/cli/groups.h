@@ -4,10 +4,10 @@
  * in, totals come out, and every total that is exposed only rises.
  *
  * A group has a series of its own, or its energy and CPU time go to `other` while it has none. There are at most
- * max_series. While there is room each group gets one. When there is none, a group gets that of the smallest if it had
- * over twice as much CPU time in a window as that one of late, and if that one has been there for `hold_ns`. What a group
- * had of late is the most of any window, halved for each `hold_ns` since: so series do not change hands back and forth. In
- * all this CPU time stands for energy, which windows may lack.
+ * max_series. While there is room each group gets one. When there is none, the largest without takes that of the smallest,
+ * if it had over twice as much of late and the other has held it for `hold_ns`. What a group had of late is the most CPU
+ * time of any window, halved for each `hold_ns` since, so that series do not change hands back and forth; CPU time stands
+ * for energy here, which windows may lack. Of one without a series only windows without a gap count.
  *
  * A series leaves when another takes its place, or `stay_ns` after its group last ran, if the group is there no more.
  * What it had is then added to `departed`, once, in one step: this keeps the sums true, but is no use of energy at that
@@ -15,7 +15,7 @@
  *
  * After each window, for each quality of energy apart, in nJ:
  *   groups + other + departed + idle + unattributed = zones that count
- * A window without energy adds CPU time only. So memory is bounded by max_series and what runs in one window.
+ * A window without energy adds CPU time only. Memory is bounded by max_series and what runs in one window.
  */
 #ifndef SW_CLI_GROUPS_H
 #define SW_CLI_GROUPS_H
