@@ -146,7 +146,9 @@ check 'their rows' csv short.csv comm,pid,ppid,oncpu_ns,utime,vsize,joules,state
 mkdir locales
 if localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 2>why; then
 	export LOCPATH=$dir/locales
-	LC_ALL=de_DE.UTF-8 sw run -f csv --columns joules,memUsage -o comma.csv -- sleep 0.3 >out 2>err
+	is "$(env LC_ALL=de_DE.UTF-8 locale decimal_point)" , 'the locale has a decimal comma'
+	timeout -s KILL 60 env LC_ALL=de_DE.UTF-8 "$S" run -f csv --columns joules,memUsage -o comma.csv -- sleep 0.3 \
+		>out 2>err
 	check 'numbers where the decimal point is a comma' csv comma.csv joules,memUsage rows=1
 else
 	skip 'numbers where the decimal point is a comma' "localedef cannot make de_DE: $(head -1 why)"
