@@ -490,6 +490,76 @@ static void test_compare(void **state)
 	refuse(COMMAND_COMPARE, "--scope", ARGS("--scope", "tree", "ls"));
 }
 
+/* What only run has. */
+static void test_run(void **state)
+{
+	static const struct {
+		const char *text;
+		enum budget_kind kind;
+		int64_t limit;
+	} budgets[] = {
+		{ "500J", BUDGET_JOULES, 500000000000 }, { "0.5kJ", BUDGET_JOULES, 500000000000 },
+		{ "1.25mJ", BUDGET_JOULES, 1250000 }, { "9000MJ", BUDGET_JOULES, 9000000000000000000 },
+		{ "0.000000001J", BUDGET_JOULES, 1 }, { "30cpu-s", BUDGET_CPU, 30000000000 },
+		{ "1.5cpu-ms", BUDGET_CPU, 1500000 },
+	};
+	struct result r;
+
+	(void)state;
+	parse(&r, COMMAND_RUN, ARGS("true"));
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.o.repeat, 1);
+	assert_int_equal(r.o.warmup, 0);
+	assert_int_equal(r.o.budget.kind, BUDGET_NONE);
+	assert_false(r.o.keep_going || r.o.budget.modelled);
+	assert_null(r.o.json);
+	options_free(&r.o);
+	parse(&r, COMMAND_RUN, ARGS("-r", "10000", "--warmup=3", "--keep-going", "--json", "-", "--budget", "2J",
+				    "--budget-modelled", "--", "true", "-r", "x"));
+	assert_int_equal(r.err, 0);
+	assert_int_equal(r.o.repeat, 10000);
+	assert_int_equal(r.o.warmup, 3);
+	assert_true(r.o.keep_going && r.o.budget.modelled);
+	assert_string_equal(r.o.json, "-");
+	assert_string_equal(r.o.command[1], "-r");
+	options_free(&r.o);
+	for (size_t i = 0; i < sizeof(budgets) / sizeof(budgets[0]); i++) {
+		parse(&r, COMMAND_RUN, ARGS("--budget", budgets[i].text, "true"));
+		assert_int_equal(r.err, 0);
+		assert_int_equal(r.o.budget.kind, budgets[i].kind);
+		assert_true(r.o.budget.limit == budgets[i].limit);
+		options_free(&r.o);
+	}
+}
+
+static void test_refused_run(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "-r", "0" }, { "-r", "10001" }, { "-r", "-1" }, { "-r", "3x" }, { "-r", "" }, { "--warmup", "10001" },
+		{ "--warmup", "1.5" }, { "--budget", "500" }, { "--budget", "J" }, { "--budget", "0J" },
+		{ "--budget", "-1J" }, { "--budget", "5 J" }, { "--budget", "5Wh" }, { "--budget", "5s" },
+		{ "--budget", "5cpu" }, { "--budget", "5j" }, { "--budget", "1e3J" }, { "--budget", "0x5J" },
+		{ "--budget", "1,5J" }, { "--budget", "nanJ" }, { "--budget", "5JJ" }, { "--budget", "0.0000000001J" },
+		{ "--budget", "9300MJ" }, { "--budget", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		refuse(COMMAND_RUN, cases[i][1], ARGS(cases[i][0], cases[i][1], "true"));
+	refuse_with(COMMAND_RUN, "schedwatt: --budget-modelled is about a budget of joules; add --budget like 500J\n",
+		    ARGS("--budget-modelled", "--budget", "5cpu-s", "true"));
+	refuse_with(COMMAND_RUN,
+		    "schedwatt: --budget: with --energy 'none' there are no joules to judge; use another --energy, or a budget "
+		    "in cpu-s\n",
+		    ARGS("--budget", "5J", "--energy", "none", "true"));
+#define SAME "is where records go; name another file, or give them one of their own with -o\n"
+	refuse_with(COMMAND_RUN, "schedwatt: --json 'x' " SAME, ARGS("--json", "x", "-o", "x", "true"));
+	refuse_with(COMMAND_RUN, "schedwatt: --json '-' " SAME, ARGS("--json", "-", "-f", "jsonl", "true"));
+	refuse_with(COMMAND_MONITOR, "schedwatt: unrecognized option '--json'\n", ARGS("--json", "x"));
+	refuse_with(COMMAND_MONITOR, "schedwatt: invalid option -- 'r'\n", ARGS("-r", "2"));
+	refuse_with(COMMAND_COMPARE, "schedwatt: unrecognized option '--budget'\n", ARGS("--budget", "2J", "true"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -502,6 +572,7 @@ int main(void)
 		cmocka_unit_test(test_calibrate),      cmocka_unit_test(test_refused_calibrate),
 		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_run),            cmocka_unit_test(test_refused_run),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
