@@ -140,7 +140,7 @@ static void order(int64_t *values, size_t n, struct statistics *s)
 	above = values[n / 2];
 	s->min = values[0];
 	s->max = values[n - 1];
-	s->median = below + (above - below + 1) / 2;
+	s->median = below + (above - below) / 2 + (above - below) % 2;
 }
 
 int statistics_of(const int64_t *values, size_t n, struct statistics *ret)
