@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: what rows of counters cost: all of one process, and all of each thread of a process of 1,000.
+ * Owns: what rows of counters cost: all of one process, and all of each thread of a process of 1,000; the latter as they
+ * are read, and as a monitor's windows with them, over windows without.
  * Must not know: what becomes of the numbers. Relies on: src/counters/counters.h.
  *
  * Counts the CPU time of the thread that reads. A row of a process is the mean over many, since the clock itself takes
@@ -12,10 +13,12 @@
 #include "counters/counters.h"
 #include "counters/task_files.h"
 #include "load.h"
+#include "schedwatt.h"
 #include "stat.h"
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -24,6 +27,7 @@
 #define THREADS 1000
 #define FDS_MAX 4096
 #define ROWS 500 /* in a turn */
+#define WINDOW_MS 40
 
 enum { PROCFS, STAT, STATM, THREAD, FDS };
 
@@ -36,9 +40,8 @@ struct counted {
 };
 
 /* All columns that a kind of row has. */
-static int query_all(uint32_t kind, struct sw_query *ret)
+static size_t all_names(uint32_t kind, const char *names[SW_COLUMNS_N])
 {
-	const char *names[SW_COLUMNS_N];
 	const struct sw_column *all;
 	size_t n, used = 0;
 
@@ -46,7 +49,15 @@ static int query_all(uint32_t kind, struct sw_query *ret)
 	for (size_t i = 0; i < n; i++)
 		if (all[i].kinds & kind)
 			names[used++] = all[i].name;
-	return sw_query_from_names(kind, names, used, ret, NULL);
+	return used;
+}
+
+static int query_all(uint32_t kind, struct sw_query *ret)
+{
+	const char *names[SW_COLUMNS_N];
+	size_t n = all_names(kind, names);
+
+	return sw_query_from_names(kind, names, n, ret, NULL);
 }
 
 /* Files are kept open, more than a shell allows at first. */
@@ -167,7 +178,7 @@ enum { ROW, FILES, SAMPLE, THREAD_FILES, MEASURES };
 
 static int (*const measures[MEASURES])(struct counted *c, double *ns) = {process_row, process_files, thread_rows,
 								     thread_files};
-static const char *const names[MEASURES] = {"process row", "process files", "thread rows", "thread files"};
+static const char *const measured[MEASURES] = {"process row", "process files", "thread rows", "thread files"};
 
 /* In turns, after one that opens files. */
 static int measure(struct counted *c, double *const ns[MEASURES], size_t n)
@@ -189,7 +200,7 @@ static void report(struct bench *b, double *const ns[MEASURES], size_t n)
 
 	for (int m = 0; m < MEASURES; m++) {
 		s[m] = stat_median(ns[m], n);
-		bench_raw(b, "counters", names[m], ns[m], n);
+		bench_raw(b, "counters", measured[m], ns[m], n);
 	}
 	bench_limit(b, "counters_process", "a row of all counters of a process", "us", s[ROW].value / 1e3, s[ROW].se / 1e3, 12,
 		    NAN);
@@ -201,10 +212,90 @@ static void report(struct bench *b, double *const ns[MEASURES], size_t n)
 		    s[THREAD_FILES].se / 1e3, NAN, NAN);
 }
 
+/* --- windows of a monitor */
+
+static int monitor_open(int32_t pid, struct sw_error *error, struct sw_monitor **ret)
+{
+	const char *names[SW_COLUMNS_N];
+	struct sw_options o = {.sz = sizeof(o), .target = SW_TARGET_PIDS, .pids = &pid, .n_pids = 1, .interval_ms = WINDOW_MS,
+			       .backend = "proc", .energy = "none", .thread_columns = names, .error = error->text,
+			       .error_size = sizeof(error->text)};
+	int err;
+
+	o.n_thread_columns = all_names(SW_COLUMN_OF_THREAD, names);
+	err = sw_monitor_open(&o, ret);
+	if (err)
+		return err;
+	err = sw_monitor_collect_start(*ret);
+	if (!err)
+		err = sw_monitor_begin(*ret);
+	return err ? sw_fail(error, err, "%s", sw_monitor_error(*ret)) : 0;
+}
+
+/* CPU time of a window, with rows or without, and that there were so many. */
+static int one_window(struct sw_monitor *m, bool rows, double *ns, struct sw_error *error)
+{
+	struct pollfd due = {.fd = sw_monitor_fd(m), .events = POLLIN};
+	const struct sw_report *report;
+	struct sw_data *data;
+	uint64_t start;
+	int n = sw_monitor_set_process(m, rows);
+
+	while (!n) {
+		if (poll(&due, 1, -1) < 0)
+			return sw_fail(error, -errno, "cannot wait");
+		start = thread_cpu_ns();
+		n = sw_monitor_step(m, &report);
+		*ns = thread_cpu_ns() - start;
+	}
+	if (n > 0)
+		n = sw_monitor_get_data(m, &data);
+	if (n)
+		return sw_fail(error, n, "%s", sw_monitor_error(m));
+	if (data->threads.n_rows != (rows ? THREADS : 0))
+		n = sw_fail(error, -ENOENT, "a window has rows of %zu threads", data->threads.n_rows);
+	sw_data_free(data);
+	return n;
+}
+
+static int measure_windows(struct sw_monitor *m, double *with, double *without, size_t n, struct sw_error *error)
+{
+	double warm_up;
+	int err = one_window(m, true, &warm_up, error);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		err = one_window(m, true, &with[i], error);
+		if (!err)
+			err = one_window(m, false, &without[i], error);
+	}
+	return err;
+}
+
+static void fig_windows(struct bench *b, int32_t pid, double *with, double *without, size_t n)
+{
+	static const char what[] = "a window with a row of each, over one without";
+	struct sw_monitor *m = NULL;
+	struct sw_error error = {0};
+	int err = monitor_open(pid, &error, &m);
+	struct stat s;
+
+	if (!err)
+		err = measure_windows(m, with, without, n, &error);
+	sw_monitor_close(m);
+	if (err) {
+		bench_skip(b, "counters_window", what, error.text);
+		return;
+	}
+	s = stat_added(with, without, n);
+	bench_raw(b, "counters", "window with rows", with, n);
+	bench_raw(b, "counters", "window without", without, n);
+	bench_limit(b, "counters_window", what, "us", s.value / 1e3, s.se / 1e3, 8000, NAN);
+}
+
 void fig_counters(struct bench *b)
 {
 	size_t n = b->quick ? 15 : 101;
-	double *ns = calloc(MEASURES * n, sizeof(*ns));
+	double *ns = calloc((MEASURES + 2) * n, sizeof(*ns));
 	double *const columns[MEASURES] = {ns, ns + n, ns + 2 * n, ns + 3 * n};
 	struct counted c = {.fd = {-1, -1, -1, -1}};
 	int err = ns ? allow_files() : -ENOMEM;
@@ -213,10 +304,12 @@ void fig_counters(struct bench *b)
 		err = counted_open(&c);
 	if (!err)
 		err = measure(&c, columns, n);
-	if (err)
+	if (err) {
 		bench_skip(b, "counters", "rows of counters", strerror(-err));
-	else
+	} else {
 		report(b, columns, n);
+		fig_windows(b, c.many.pid, ns + MEASURES * n, ns + (MEASURES + 1) * n, n);
+	}
 	counted_close(&c);
 	free(ns);
 }
