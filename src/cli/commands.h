@@ -8,6 +8,7 @@ int cmd_monitor(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_columns(int argc, char **argv);
 
 struct options;

@@ -85,7 +85,7 @@ static void write_energy(struct metrics *m, const struct groups *g)
 	write_joules(m, NULL, &g->unattributed);
 }
 
-static void write_groups(struct metrics *m, const struct groups *g)
+static void write_group_joules(struct metrics *m, const struct groups *g)
 {
 	metrics_family(m, "schedwatt_group_joules", METRICS_COUNTER, "joules",
 		       "Energy shared out to a group. Group other: all that have no series. Group departed: what series "
@@ -95,6 +95,10 @@ static void write_groups(struct metrics *m, const struct groups *g)
 			write_joules(m, &group->labels, &group->energy);
 	write_joules(m, &g->other.labels, &g->other.energy);
 	write_joules(m, &g->departed.labels, &g->departed.energy);
+}
+
+static void write_group_time(struct metrics *m, const struct groups *g)
+{
 	metrics_family(m, "schedwatt_group_cpu_seconds", METRICS_COUNTER, "seconds",
 		       "On-CPU time of a group. Groups other and departed: as in schedwatt_group_joules_total.");
 	for (const struct group *group = g->table; group; group = group->hh.next)
@@ -131,8 +135,8 @@ static void write_switch_cost(struct metrics *m, const struct exposition_health 
 	if (h->switch_cost_ns == SW_ABSENT)
 		return;
 	metrics_family(m, "schedwatt_switch_cost_seconds", METRICS_GAUGE, "seconds",
-		       "What accounting a context switch costs: as the kernel measures it (bpf_stats), or once, at the "
-		       "start (calibrated).");
+		       "What accounting a context switch costs, by the kernel's own measure: at the start, and as long as "
+		       "kernel.bpf_stats_enabled is set.");
 	metrics_sample_with(m, NULL, "origin", h->switch_cost_origin, (metrics_total)h->switch_cost_ns, NANO);
 }
 
@@ -179,9 +183,9 @@ static void write_health(struct metrics *m, const struct exposition_health *h)
 		{ "schedwatt_accounting_available", METRICS_GAUGE, NULL, "1: CPU time is being accounted; 0: it is not.",
 		  h->accounting, 0 },
 		{ "schedwatt_energy_available", METRICS_GAUGE, NULL,
-		  "1: the last window had joules; 0: it had none, and joules stand still.", h->energy, 0 },
-		{ "schedwatt_energy_retries", METRICS_COUNTER, NULL,
-		  "Times that a source of energy that failed was tried again.", h->energy_retries, 0 },
+		  "1: the last window had joules; 0: it had none, and there are no joules here until one has.", h->energy, 0 },
+		{ "schedwatt_monitor_retries", METRICS_COUNTER, NULL,
+		  "Times that accounting was begun anew, or tried to be, after it had failed.", h->monitor_retries, 0 },
 		{ "schedwatt_context_switches", METRICS_COUNTER, NULL, "Context switches of the host.",
 		  h->context_switches, 0 },
 		{ "schedwatt_overhead_ratio", METRICS_GAUGE, "ratio",
@@ -207,8 +211,13 @@ void exposition_write(struct buf *out, enum metrics_format format, const struct 
 
 	write_build(&m, e->version);
 	write_source(&m, e->header);
-	write_energy(&m, e->groups);
-	write_groups(&m, e->groups);
+	/* what is not measured now has no series: one that stands still would say that nothing is used */
+	if (e->health.energy) {
+		write_energy(&m, e->groups);
+		write_group_joules(&m, e->groups);
+	}
+	if (e->health.accounting)
+		write_group_time(&m, e->groups);
 	write_flaws(&m, e->groups);
 	write_ledger(&m, e->groups);
 	write_health(&m, &e->health);

@@ -15,14 +15,14 @@
 
 /* How the exporter itself is doing. A number that is SW_ABSENT has no sample. */
 struct exposition_health {
-	bool accounting;           /* CPU time is being accounted now, by the back end of source_info */
-	bool energy;               /* the last window had joules */
-	int64_t energy_retries;    /* times that a lost source of energy was tried again */
+	bool accounting;           /* CPU time is being accounted now, by the back end of source_info; else the page has none */
+	bool energy;               /* the last window had joules; else the page has none */
+	int64_t monitor_retries;   /* times that accounting failed and was begun anew, or could not be */
 	int64_t slots_used;        /* of the slot table */
 	int64_t slots_free;
 	int64_t context_switches;  /* of the host, since the exporter began */
 	int64_t switch_cost_ns;    /* of accounting one */
-	const char *switch_cost_origin; /* "bpf_stats" or "calibrated"; NULL: not known */
+	const char *switch_cost_origin; /* "bpf_stats": by the kernel's own measure; NULL: not known */
 	int64_t overhead_parts;    /* (switches * cost + own CPU) / the host's capacity, in 10^-9 */
 	int64_t cpu_ns;            /* of this process */
 	int64_t resident_bytes;

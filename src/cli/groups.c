@@ -261,7 +261,7 @@ static int prepare(struct groups *g, struct window *w)
 	w->energy = w->report->energy.total_nj != SW_ABSENT;
 	w->quality = w->header->energy_quality && !strcmp(w->header->energy_quality, "modelled") ? ENERGY_MODELLED
 												   : ENERGY_MEASURED;
-	err = groups_note_rows(g, w->report, &w->rows);
+	err = groups_note_rows(g, w->header, w->report, &w->rows);
 	if (!err)
 		err = reserve(g);
 	if (!err && !adds_up(w))

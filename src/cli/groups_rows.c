@@ -280,7 +280,31 @@ static int note_processes(struct groups *g, const struct sw_report *report, stru
 	return 0;
 }
 
-int groups_note_rows(struct groups *g, const struct sw_report *report, struct rows_sum *ret)
+/* Where the back end tells processes but no cgroups: by what /proc says of each. */
+static int note_processes_by_cgroup(struct groups *g, const struct sw_report *report, struct rows_sum *sum)
+{
+	for (size_t i = 0; i < report->n_processes; i++) {
+		const struct sw_process *p = &report->processes[i];
+		struct row row = { .cgroup = p->cgroup, .ns = p->oncpu_ns, .nj = p->nj };
+		const struct groups_path *path;
+		int err;
+
+		if (!p->cgroup) /* it was gone too soon: part of the rest */
+			continue;
+		err = weigh(&row, sum);
+		if (err > 0) {
+			path = find_path(g, p->cgroup);
+			err = path ? note(g, &path->labels, &row) : -ENOMEM;
+		}
+		if (err)
+			return err;
+	}
+	forget_paths(g, report->n_processes);
+	return 0;
+}
+
+int groups_note_rows(struct groups *g, const struct sw_header *header, const struct sw_report *report,
+		     struct rows_sum *ret)
 {
 	struct buf labels = { 0 };
 	int err;
@@ -290,8 +314,10 @@ int groups_note_rows(struct groups *g, const struct sw_report *report, struct ro
 		err = note_comms(g, report, &labels, ret);
 	else if (g->options.by == GROUPS_BY_PROCESS)
 		err = note_processes(g, report, &labels, ret);
-	else
+	else if (header->by & SW_BY_CGROUP)
 		err = note_cgroups(g, report, ret);
+	else
+		err = note_processes_by_cgroup(g, report, ret);
 	buf_free(&labels);
 	return err;
 }

@@ -27,6 +27,7 @@ static const struct command {
 	{ "calibrate", "measure the idle power of each package, for the marginal policy", cmd_calibrate },
 	{ "compare", "what every source of CPU time says of one target, and why they differ", cmd_compare },
 	{ "doctor", "say what works on this machine, what does not, and what to do about it", cmd_doctor },
+	{ "export", "serve energy and CPU time of containers, units and cgroups to Prometheus", cmd_export },
 	{ "columns", "list the counters that rows of processes and threads can have", cmd_columns },
 };
 

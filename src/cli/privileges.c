@@ -64,8 +64,25 @@ static int set_capabilities(size_t set)
 	return err;
 }
 
+static bool is_in(size_t set, cap_value_t cap)
+{
+	for (int i = 0; i < sets[set].n; i++)
+		if (sets[set].cap[i] == cap)
+			return true;
+	return false;
+}
+
+/* What can never be had again, either; that takes a capability itself, and where it is missing there is little to drop. */
+static void drop_bounds(size_t set)
+{
+	for (cap_value_t cap = 0; cap_get_bound(cap) >= 0; cap++)
+		if (!is_in(set, cap))
+			(void)cap_drop_bound(cap);
+}
+
 static int give_up(size_t set)
 {
+	drop_bounds(set);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || cap_reset_ambient())
 		return -errno;
 	return set_capabilities(set);

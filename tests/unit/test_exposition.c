@@ -28,7 +28,7 @@ static const struct sw_zone zones[] = {
 static const int64_t zone_nj[] = { 5000000000, 2000000000, 1000000000, 4000000001, 7, SW_ABSENT, 20000000000 };
 
 static const struct sw_header header = {
-	.backend = "ebpf", .backend_quality = "exact", .hook = "tp_btf", .energy_source = "powercap",
+	.by = SW_BY_CGROUP, .backend = "ebpf", .backend_quality = "exact", .hook = "tp_btf", .energy_source = "powercap",
 	.energy_quality = "measured", .policy = "capacity", .zones = zones, .n_zones = 7,
 };
 
@@ -53,14 +53,14 @@ static const struct sw_report report = {
 };
 
 static const struct exposition_health well = {
-	.accounting = true, .energy = true, .energy_retries = 1, .slots_used = 350, .slots_free = 16034,
+	.accounting = true, .energy = true, .monitor_retries = 1, .slots_used = 350, .slots_free = 16034,
 	.context_switches = 123456789, .switch_cost_ns = 105, .switch_cost_origin = "bpf_stats",
 	.overhead_parts = 1234500, .cpu_ns = 340000000, .resident_bytes = 5242880, .open_fds = 21,
 	.start_utc_ns = 1699999999500000000,
 };
 
 static const struct exposition_health nothing = {
-	.energy_retries = SW_ABSENT, .slots_used = SW_ABSENT, .slots_free = SW_ABSENT, .context_switches = SW_ABSENT,
+	.monitor_retries = SW_ABSENT, .slots_used = SW_ABSENT, .slots_free = SW_ABSENT, .context_switches = SW_ABSENT,
 	.switch_cost_ns = SW_ABSENT, .overhead_parts = SW_ABSENT, .cpu_ns = SW_ABSENT, .resident_bytes = SW_ABSENT,
 	.open_fds = SW_ABSENT, .start_utc_ns = SW_ABSENT,
 };
@@ -142,9 +142,30 @@ static void test_empty(void **state)
 	assert_int_equal(count(text, "schedwatt_last_window"), 0);
 	assert_int_equal(count(text, "\nschedwatt_accounting_available 0\n"), 1);
 	assert_int_equal(count(text, "\nschedwatt_energy_available 0\n"), 1);
-	assert_int_equal(count(text, "\nschedwatt_group_cpu_seconds_total{group=\"other\"} 0\n"), 1);
+	assert_int_equal(count(text, "cpu_seconds_total{"), 0);
 	free(text);
 	groups_close(g);
+}
+
+/* A source that is lost: joules go, and do not stand still as if nothing were used; time is still accounted. */
+static void test_lost_energy(void **state)
+{
+	struct exposition e = { .groups = ledger(), .header = &header, .version = "1.2.3", .health = well };
+	char *text;
+
+	(void)state;
+	e.health.energy = false;
+	text = page(METRICS_TEXT, &e);
+	assert_int_equal(count(text, "joules_total{"), 0);
+	assert_int_equal(count(text, "\nschedwatt_energy_available 0\n"), 1);
+	assert_int_equal(count(text, "schedwatt_group_cpu_seconds_total{"), 6);
+	free(text);
+	e.health.accounting = false;
+	text = page(METRICS_TEXT, &e);
+	assert_int_equal(count(text, "group_cpu_seconds_total{"), 0);
+	assert_int_equal(count(text, "\nschedwatt_lost_seconds_total{"), SW_LOST_KINDS);
+	free(text);
+	groups_close((struct groups *)e.groups);
 }
 
 /* Whatever a page has: each family is told of once, and labels that others set are never used. */
@@ -183,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pages),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_lost_energy),
 		cmocka_unit_test(test_rules),
 	};
 

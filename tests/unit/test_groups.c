@@ -30,10 +30,10 @@ static const struct sw_zone zones[] = {
 enum { ZONES = sizeof(zones) / sizeof(zones[0]), ROWS_MAX = 4096 };
 
 static const struct sw_header measured = {
-	.energy_source = "powercap", .energy_quality = "measured", .zones = zones, .n_zones = ZONES };
+	.by = SW_BY_CGROUP, .energy_source = "powercap", .energy_quality = "measured", .zones = zones, .n_zones = ZONES };
 static const struct sw_header modelled = {
-	.energy_source = "model", .energy_quality = "modelled", .zones = zones, .n_zones = ZONES };
-static const struct sw_header without = { .energy_source = "none" };
+	.by = SW_BY_CGROUP, .energy_source = "model", .energy_quality = "modelled", .zones = zones, .n_zones = ZONES };
+static const struct sw_header without = { .by = SW_BY_CGROUP, .energy_source = "none" };
 
 /* A window in the making. */
 struct feed {
@@ -520,6 +520,30 @@ static void test_processes(void **state)
 	free(f);
 }
 
+/* Where the back end tells processes but no cgroups, /proc says of each where it is. */
+static void test_processes_by_cgroup(void **state)
+{
+	static const struct sw_header by_process = {
+		.by = SW_BY_PROCESS, .energy_source = "powercap", .energy_quality = "measured", .zones = zones,
+		.n_zones = ZONES };
+	struct groups *g = open_groups(GROUPS_BY_CGROUP, 10);
+	struct feed *f = window(calloc(1, sizeof(*f)), 0);
+
+	(void)state;
+	process(f, 40, "nginx", 3, 4)->cgroup = "/system.slice/nginx.service";
+	process(f, 41, "nginx", 5, 8)->cgroup = "/system.slice/nginx.service";
+	process(f, 42, "gone", 7, 16);
+	energy_of(f, 0, 0);
+	assert_int_equal(groups_add(g, &by_process, &f->report), 0);
+	assert_int_equal(g->n_own, 1);
+	assert_total(series(g, "group=\"nginx.service\",systemd_unit=\"nginx.service\"")->energy.nj[0], 12);
+	assert_total(series(g, "group=\"nginx.service\",systemd_unit=\"nginx.service\"")->cpu_ns, 8);
+	assert_total(g->other.energy.nj[0], 16);
+	assert_total(g->other.cpu_ns, 7);
+	groups_close(g);
+	free(f);
+}
+
 /* --- energy */
 
 static void test_no_energy(void **state)
@@ -711,7 +735,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_churn),     cmocka_unit_test(test_largest), cmocka_unit_test(test_hysteresis),
 		cmocka_unit_test(test_stay),      cmocka_unit_test(test_storm),   cmocka_unit_test(test_cgroups),
-		cmocka_unit_test(test_comms),     cmocka_unit_test(test_processes), cmocka_unit_test(test_no_energy),
+		cmocka_unit_test(test_comms),     cmocka_unit_test(test_processes), cmocka_unit_test(test_processes_by_cgroup), cmocka_unit_test(test_no_energy),
 		cmocka_unit_test(test_quality),   cmocka_unit_test(test_mirror),  cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_refused),   cmocka_unit_test(test_health),  cmocka_unit_test(test_defaults),
 	};

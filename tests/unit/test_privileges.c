@@ -99,6 +99,7 @@ static int keeps_the_fewest(void)
 
 	MUST(!privileges_reduce(fine, NULL, &kept));
 	MUST(is_kept(&kept, root ? "cap_dac_read_search" : "none"));
+	MUST(!root || (!cap_get_bound(CAP_SYS_ADMIN) && cap_get_bound(CAP_DAC_READ_SEARCH)));
 	MUST(!has(CAP_SYS_ADMIN) && !has(CAP_BPF) && !has(CAP_KILL) && has(CAP_DAC_READ_SEARCH) == root);
 	MUST(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
 	return 0;
