@@ -18,6 +18,7 @@ enum { PATHS_SPARE = 1024 }; /* paths that are kept though nothing ran there in 
 struct groups_path {
 	char *path;
 	struct buf labels; /* with `group`, when that is what cgroups are grouped by */
+	unsigned hash;     /* of them */
 	uint64_t window;   /* the last in which it was looked for */
 	UT_hash_handle hh;
 };
@@ -80,6 +81,14 @@ static void name_group(struct buf *labels, const struct cgroup_labels *l, const 
 	buf_free(&name);
 }
 
+static unsigned hash_of(const struct buf *labels)
+{
+	unsigned hash;
+
+	HASH_VALUE(labels->data, labels->len, hash);
+	return hash;
+}
+
 static struct groups_path *make_path(const struct groups *g, const char *path)
 {
 	struct groups_path *p = calloc(1, sizeof(*p));
@@ -97,10 +106,12 @@ static struct groups_path *make_path(const struct groups *g, const char *path)
 	metrics_label(&p->labels, "slurm_job_id", l.slurm_job_id);
 	metrics_label(&p->labels, "slurm_step", l.slurm_step);
 	metrics_label(&p->labels, "user", l.user);
-	if (p->path && !p->labels.err)
-		return p;
-	free_path(p);
-	return NULL;
+	if (!p->path || p->labels.err) {
+		free_path(p);
+		return NULL;
+	}
+	p->hash = hash_of(&p->labels);
+	return p;
 }
 
 static const struct groups_path *find_path(struct groups *g, const char *path)
@@ -129,7 +140,7 @@ void group_free(struct group *group)
 	free(group);
 }
 
-static struct group *make_group(struct groups *g, const struct buf *labels)
+static struct group *make_group(struct groups *g, const struct buf *labels, unsigned hash)
 {
 	struct group *group = calloc(1, sizeof(*group));
 
@@ -137,7 +148,7 @@ static struct group *make_group(struct groups *g, const struct buf *labels)
 		return NULL;
 	buf_add(&group->labels, labels->data, labels->len);
 	if (!group->labels.err) {
-		HASH_ADD_KEYPTR(hh, g->table, group->labels.data, group->labels.len, group);
+		HASH_ADD_KEYPTR_BYHASHVALUE(hh, g->table, group->labels.data, group->labels.len, hash, group);
 		if (group->hh.tbl)
 			return group;
 	}
@@ -160,15 +171,13 @@ static int keep_shorter(struct group *group, const char *path)
 	return 0;
 }
 
-static int note(struct groups *g, const struct buf *labels, const struct row *row)
+static int note(struct groups *g, const struct buf *labels, unsigned hash, const struct row *row)
 {
 	struct group *group;
 
-	if (labels->err)
-		return labels->err;
-	HASH_FIND(hh, g->table, labels->data, labels->len, group);
+	HASH_FIND_BYHASHVALUE(hh, g->table, labels->data, labels->len, hash, group);
 	if (!group)
-		group = make_group(g, labels);
+		group = make_group(g, labels, hash);
 	if (!group || keep_shorter(group, row->cgroup))
 		return -ENOMEM;
 	group->ended = row->ended && (!group->seen || group->ended);
@@ -203,7 +212,7 @@ static int note_cgroups(struct groups *g, const struct sw_report *report, struct
 		err = weigh(&row, sum);
 		if (err > 0) {
 			path = find_path(g, c->path);
-			err = path ? note(g, &path->labels, &row) : -ENOMEM;
+			err = path ? note(g, &path->labels, path->hash, &row) : -ENOMEM;
 		}
 		if (err)
 			return err;
@@ -226,7 +235,7 @@ static int note_comms(struct groups *g, const struct sw_report *report, struct b
 			buf_clear(labels);
 			metrics_label(labels, "group", c->comm);
 			metrics_label(labels, "comm", c->comm); /* so that one named "other" is not what we call so */
-			err = note(g, labels, &row);
+			err = labels->err ? labels->err : note(g, labels, hash_of(labels), &row);
 		}
 		if (err)
 			return err;
@@ -271,7 +280,7 @@ static int note_processes(struct groups *g, const struct sw_report *report, stru
 		if (err > 0) {
 			err = label_process(g, labels, p, id);
 			if (!err)
-				err = note(g, labels, &row);
+				err = note(g, labels, hash_of(labels), &row);
 		}
 		if (err)
 			return err;

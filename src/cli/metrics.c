@@ -65,18 +65,36 @@ static size_t cut(const char *text, size_t len)
 	return len;
 }
 
+/* Nothing to cut, to mend or to escape: nearly all values are. */
+static bool is_plain(const char *value, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (value[i] < ' ' || value[i] > '~' || value[i] == '"' || value[i] == '\\')
+			return false;
+	return len <= METRICS_LABEL_MAX;
+}
+
 void metrics_label(struct buf *labels, const char *name, const char *value)
 {
 	struct buf valid = { 0 };
+	size_t len = value ? strlen(value) : 0;
 
-	if (!value || !*value)
+	if (!len)
 		return;
+	if (labels->len)
+		buf_text(labels, ",");
+	buf_text(labels, name);
+	buf_text(labels, "=\"");
+	if (is_plain(value, len)) {
+		buf_add(labels, value, len);
+		buf_text(labels, "\"");
+		return;
+	}
 	/* A byte that is no part of a code point becomes three: more of `value` than this is cut off in any case. */
-	format_utf8(&valid, value, strnlen(value, METRICS_LABEL_MAX + 4));
+	format_utf8(&valid, value, len <= METRICS_LABEL_MAX ? len : METRICS_LABEL_MAX + 4);
 	if (valid.err)
 		labels->err = labels->err ? labels->err : valid.err;
-	buf_printf(labels, "%s%s=\"", labels->len ? "," : "", name);
-	if (valid.len)
+	else
 		add_escaped(labels, valid.data, cut(valid.data, valid.len), "\\\"\n");
 	buf_text(labels, "\"");
 	buf_free(&valid);
