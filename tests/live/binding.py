@@ -278,7 +278,8 @@ def write_layout(out):
         if whole:
             out.write(f'\tplace("struct {name}", 0, sizeof(struct {name}), 0, {ctypes.sizeof(declared)});\n')
     for name, number in CONSTANTS.items():
-        out.write(f'\tvalue("{name}", {name}, {number + 1 if number < 0 else number}LL{" - 1" if number < 0 else ""});\n')
+        here = f"{number + 1}LL - 1" if number < 0 else f"{number}LL"  # the least there is cannot be written
+        out.write(f'\tvalue("{name}", {name}, {here});\n')
     out.write("\treturn wrong;\n}\n")
 
 

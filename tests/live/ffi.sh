@@ -17,7 +17,8 @@ $python "$here/binding.py" layout >layout.c
 holds layout.c
 is $? 0 'binding.py declares what schedwatt.h does' why
 sed '/"struct sw_options.n_pids"/ s/, [0-9]*, \([0-9]*\));/, 20, \1);/' layout.c >wrong.c
-! holds wrong.c && [ "$(cat why)" = 'struct sw_options.n_pids: 8 bytes at 24 in schedwatt.h, 8 bytes at 20 in binding.py' ]
+! holds wrong.c &&
+	grep -qx 'struct sw_options.n_pids: 8 bytes at 24 in schedwatt.h, 8 bytes at 20 in binding.py' why
 is $? 0 'a member in a wrong place is told' why
 sed '/"struct sw_data_column"/ s/[0-9]*);/48);/' layout.c >wrong.c
 ! holds wrong.c && grep -q '^struct sw_data_column: ' why

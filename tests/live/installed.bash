@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# For the shell tests of the library as other programs find it: install it below the test's directory, and let pkg-config
-# find it there. Sourced after tap.bash; skips all where what is built is not for installing.
+# For the shell tests of the library as other programs find it: install it below the test's directory, and let
+# pkg-config find it there. Sourced after tap.bash; skips all where what is built is not for installing.
 root=$(cd "$here/../.." && pwd)
 stage=$dir/stage
 lib=$stage/opt/sw/lib/here

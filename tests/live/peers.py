@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 Usage: peers.py LIBRARY counters|usage PID
-Each counter of a process and its threads against what /proc, ps and psutil say right before and right after it was read;
-cpuUsage of a process of one thread against psutil's. TAP.
+Each counter of a process and its threads against what /proc, ps and psutil say right before and right after it was
+read; cpuUsage of a process of one thread against psutil's. TAP.
 """
 import os
 import subprocess
@@ -22,8 +22,8 @@ OURS = {"time", "cpuUsage", "memUsage", "oncpu_ns", "joules", "watts"}
 # proc_pid_stat(5), from field 4 on
 STAT = """ppid pgrp session tty_nr tpgid flags minflt cminflt majflt cmajflt utime stime cutime cstime priority nice
 num_threads itrealvalue starttime vsize rss rsslim startcode endcode startstack kstkesp kstkeip signal blocked sigignore
-sigcatch wchan nswap cnswap exit_signal processor rt_priority policy delayacct_blkio_ticks guest_time cguest_time start_data
-end_data start_brk arg_start arg_end env_start env_end exit_code""".split()
+sigcatch wchan nswap cnswap exit_signal processor rt_priority policy delayacct_blkio_ticks guest_time cguest_time
+start_data end_data start_brk arg_start arg_end env_start env_end exit_code""".split()
 STATM = "size resident share trs lrs drs dt".split()
 GROWS = {"minflt", "cminflt", "majflt", "cmajflt", "utime", "stime", "cutime", "cstime", "delayacct_blkio_ticks",
          "guest_time", "cguest_time"}
@@ -85,8 +85,8 @@ def of_ps(pid):
     form = ",".join(f"{word}=" for word in PS)
     told = {}
     for arguments, key in ((["-L"], "tid"), ([], "pid")):
-        lines = subprocess.run(["ps", *arguments, "-p", str(pid), "-o", "lwp=," + form], check=True, capture_output=True,
-                               text=True).stdout.splitlines()
+        command = ["ps", *arguments, "-p", str(pid), "-o", "lwp=," + form]
+        lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
         for line in lines:
             tid, *values = line.split(None, len(PS))
             task = (pid, int(tid)) if key == "tid" else pid

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Every counter of a process and its threads against what ps, /proc and psutil say of them at the same time; cpuUsage of a
-# burner against psutil's. peers.py compares; it needs Debian's own Python, for which its psutil is.
+# Every counter of a process and its threads against what ps, /proc and psutil say of them at the same time; cpuUsage of
+# a burner against psutil's. peers.py compares; it needs Debian's own Python, for which its psutil is.
 . "$(dirname "$0")/tap.bash"
 . "$here/installed.bash"
 export PYTHONDONTWRITEBYTECODE=1

@@ -2,7 +2,8 @@
 /*
  * Usage: target SECONDS
  * Owns: a process of which every counter has something to tell: a session and signals of its own, a niceness, children
- * that were waited for, threads that burn, call, fault and sleep. Says "ready", and ends with its input or after SECONDS.
+ * that were waited for, threads that burn, call, fault and sleep. Says "ready", and ends with its input or after
+ * SECONDS. Must not know: who looks.
  * Relies on: proc_pid_stat(5), for what there is to be told.
  */
 #include <err.h>

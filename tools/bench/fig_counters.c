@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: what rows of counters cost: all of one process, and all of each thread of a process of 1,000; the latter as they
- * are read, and as a monitor's windows with them, over windows without.
+ * Owns: what rows of counters cost: all of one process, and all of each thread of a process of 1,000; the latter as
+ * they are read, and as a monitor's windows with them, over windows without.
  * Must not know: what becomes of the numbers. Relies on: src/counters/counters.h.
  *
  * Counts the CPU time of the thread that reads. A row of a process is the mean over many, since the clock itself takes
@@ -123,7 +123,7 @@ static int process_row(struct counted *c, double *ns)
 
 	for (int i = 0; i < ROWS && !err; i++) {
 		now = sw_counters_now();
-		err = sw_counters_process(c->reader_of_one, c->one.pid, 0, &now, &row);
+		err = sw_counters_process(c->reader_of_one, c->one.pid, SW_STARTTIME_UNKNOWN, &now, &row);
 		sw_counters_sweep(c->reader_of_one);
 	}
 	*ns = (double)(thread_cpu_ns() - start) / ROWS;
@@ -155,7 +155,7 @@ static int thread_rows(struct counted *c, double *ns)
 
 	now = sw_counters_now();
 	for (size_t i = 0; i < n && !err; i++)
-		err = sw_counters_thread(c->reader_of_many, c->many.pid, tids[i], 0, &now, &row);
+		err = sw_counters_thread(c->reader_of_many, c->many.pid, tids[i], SW_STARTTIME_UNKNOWN, &now, &row);
 	sw_counters_sweep(c->reader_of_many);
 	*ns = thread_cpu_ns() - start;
 	return !err && n != THREADS ? -ENOENT : err;
@@ -202,8 +202,8 @@ static void report(struct bench *b, double *const ns[MEASURES], size_t n)
 		s[m] = stat_median(ns[m], n);
 		bench_raw(b, "counters", measured[m], ns[m], n);
 	}
-	bench_limit(b, "counters_process", "a row of all counters of a process", "us", s[ROW].value / 1e3, s[ROW].se / 1e3, 12,
-		    NAN);
+	bench_limit(b, "counters_process", "a row of all counters of a process", "us", s[ROW].value / 1e3,
+		    s[ROW].se / 1e3, 12, NAN);
 	bench_limit(b, "counters_process_files", "  bare reads of its two files", "us", s[FILES].value / 1e3,
 		    s[FILES].se / 1e3, NAN, NAN);
 	bench_limit(b, "counters_threads", "a row of each of 1,000 threads", "us", s[SAMPLE].value / 1e3,
@@ -217,9 +217,18 @@ static void report(struct bench *b, double *const ns[MEASURES], size_t n)
 static int monitor_open(int32_t pid, struct sw_error *error, struct sw_monitor **ret)
 {
 	const char *names[SW_COLUMNS_N];
-	struct sw_options o = {.sz = sizeof(o), .target = SW_TARGET_PIDS, .pids = &pid, .n_pids = 1, .interval_ms = WINDOW_MS,
-			       .backend = "proc", .energy = "none", .thread_columns = names, .error = error->text,
-			       .error_size = sizeof(error->text)};
+	struct sw_options o = {
+		.sz = sizeof(o),
+		.target = SW_TARGET_PIDS,
+		.pids = &pid,
+		.n_pids = 1,
+		.interval_ms = WINDOW_MS,
+		.backend = "proc",
+		.energy = "none",
+		.thread_columns = names,
+		.error = error->text,
+		.error_size = sizeof(error->text),
+	};
 	int err;
 
 	o.n_thread_columns = all_names(SW_COLUMN_OF_THREAD, names);

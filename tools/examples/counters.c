@@ -20,7 +20,8 @@
 enum { INTERVAL_MS = 100, TAKE_MS = 500 };
 
 static const char *const process_columns[] = {
-	"time", "comm", "state", "num_threads", "utime", "stime", "minflt", "rss", "cpuUsage", "memUsage", "oncpu_ns", "joules",
+	"time",	  "comm", "state",    "num_threads", "utime",	 "stime",
+	"minflt", "rss",  "cpuUsage", "memUsage",    "oncpu_ns", "joules",
 };
 static const char *const thread_columns[] = { "time", "comm", "state", "processor", "utime", "cpuUsage", "oncpu_ns" };
 
@@ -176,7 +177,8 @@ static int watch(int32_t pid, const char *energy)
 		warnx("%s", why);
 		return 1;
 	}
-	failed = sw_monitor_set_callback(m, on_window, &called) || sw_monitor_collect_start(m) || record(m) || sum_up(m);
+	failed = sw_monitor_set_callback(m, on_window, &called) || sw_monitor_collect_start(m) || record(m) ||
+		 sum_up(m);
 	if (failed)
 		warnx("%s", sw_monitor_error(m));
 	else

@@ -38,8 +38,8 @@ static void print_bill(const struct sw_header *h, const struct sw_summary *s, co
 	if (b->joules < 0)
 		printf("no joules by %s\n", h->energy_source);
 	else
-		printf("%.3f of %.3f J by %s (%s)\n", b->joules, s->energy[SW_POLICY_BUSY].total_nj / 1e9, h->energy_source,
-		       h->energy_quality);
+		printf("%.3f of %.3f J by %s (%s)\n", b->joules, s->energy[SW_POLICY_BUSY].total_nj / 1e9,
+		       h->energy_source, h->energy_quality);
 }
 
 /* Record `pid` for so long. 0, or 1 when it failed, which was said then. */
