@@ -100,9 +100,17 @@ kill $burner
 wait $burner 2>/dev/null
 ! ./counters $burner none >out 2>err && grep -q "process $burner" err && [ ! -s out ]
 ok $? 'counters of a pid that has gone: it says so' err
-sleep 0.7 &
-run 'counters of what ends meanwhile' ./counters $! none
-grep -q ' s on CPU in ' out
+sleep 100 &
+sleeper=$!
+timeout -s KILL 60 ./counters $sleeper none >out 2>err &
+recorder=$!
+for _ in $(seq 400); do # until the monitor's thread is there
+	grep -qsx schedwatt /proc/"$(pgrep -P $recorder)"/task/*/comm && break || sleep 0.05
+done
+kill $sleeper
+wait $recorder
+is $? 0 'counters of what ends meanwhile: it runs' err
+[ ! -s err ] && grep -q ' s on CPU in ' out
 ok $? 'counters of what ends meanwhile: it sums up all the same' out
 
 # --- an event loop
