@@ -303,7 +303,7 @@ static int note_processes_by_cgroup(struct groups *g, const struct sw_report *re
 		err = weigh(&row, sum);
 		if (err > 0) {
 			path = find_path(g, p->cgroup);
-			err = path ? note(g, &path->labels, &row) : -ENOMEM;
+			err = path ? note(g, &path->labels, path->hash, &row) : -ENOMEM;
 		}
 		if (err)
 			return err;

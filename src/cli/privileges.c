@@ -229,16 +229,16 @@ static int allow_some(scmp_filter_ctx filter)
 {
 	const struct scmp_arg_cmp read_only = SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY);
 	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-	const struct scmp_arg_cmp no_new_limit = SCMP_A2(SCMP_CMP_EQ, 0);
-	const struct scmp_arg_cmp netlink = SCMP_A0(SCMP_CMP_EQ, AF_NETLINK); /* taskstats: of the fall-back */
-	const struct scmp_arg_cmp own_thread = SCMP_A0(SCMP_CMP_EQ, 0); /* energy is read on a CPU of its package */
+	const struct scmp_arg_cmp no_new_limit = SCMP_A2(SCMP_CMP_EQ, 0, 0);
+	const struct scmp_arg_cmp netlink = SCMP_A0(SCMP_CMP_EQ, AF_NETLINK, 0); /* taskstats: of the fall-back */
+	const struct scmp_arg_cmp own_thread = SCMP_A0(SCMP_CMP_EQ, 0, 0); /* energy is read on a CPU of its package */
 	int err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1, &read_only);
 
 	if (!err)
 		err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(open_by_handle_at), 1, &read_only);
 	for (size_t i = 0; i < sizeof(bpf_commands) / sizeof(bpf_commands[0]) && !err; i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(bpf), 1,
-				       SCMP_A0(SCMP_CMP_EQ, bpf_commands[i]));
+				       SCMP_A0(SCMP_CMP_EQ, bpf_commands[i], 0));
 	if (!err)
 		err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, &no_code);
 	if (!err)
@@ -251,7 +251,7 @@ static int allow_some(scmp_filter_ctx filter)
 		err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, &netlink);
 	/* abort(3), so that a fault still leaves a core */
 	return err ? err : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-					    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+					    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
 }
 
 int privileges_confine(void)

@@ -197,7 +197,8 @@ static uint64_t denied(const struct rows *r, const struct side *s, const struct 
  */
 static int read_counters(struct rows *r, const struct side *s, const struct sw_report *report, const struct told *told)
 {
-	const struct sw_counters_time now = {.time_us = report->time_utc_ns / 1000, .t_ns = sw_now_ns()};
+	/* the window's end, as the row says: cpuUsage is then what its formula gives from the rows themselves */
+	const struct sw_counters_time now = {.time_us = report->time_utc_ns / 1000, .t_ns = report->t_ns};
 	int err;
 
 	if (s == &r->process)
