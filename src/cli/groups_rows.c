@@ -180,7 +180,7 @@ static int note(struct groups *g, const struct buf *labels, unsigned hash, const
 		group = make_group(g, labels, hash);
 	if (!group || keep_shorter(group, row->cgroup))
 		return -ENOMEM;
-	group->ended = row->ended && (!group->seen || group->ended);
+	group->ended = row->ended;
 	group->seen = true;
 	group->pid = row->pid;
 	group->window_ns += row->ns;

@@ -368,23 +368,60 @@ static void test_hysteresis(void **state)
 	free(f);
 }
 
+/* It is the smallest of those that have series that has to go. */
+static void test_smallest(void **state)
+{
+	struct groups *g = open_groups(GROUPS_BY_CGROUP, 3);
+	struct feed *f = calloc(1, sizeof(*f));
+
+	(void)state;
+	for (unsigned s = 0; s < 11; s++) {
+		window(f, s);
+		cgroup(f, "/a", 200 * MS, 1);
+		cgroup(f, "/b", 100 * MS, 1);
+		cgroup(f, "/c", 300 * MS, 1);
+		cgroup(f, "/d", s == 10 ? 900 * MS : 0, 1);
+		cgroup(f, "/e", s == 10 ? 350 * MS : 0, 1);
+		energy_of(f, 0, 0);
+		assert_int_equal(groups_add(g, &measured, &f->report), 0);
+		assert_adds_up(g);
+	}
+	/* /d takes the place of /b; /e is not over twice what /a had */
+	assert_non_null(series(g, "group=\"/a\""));
+	assert_null(series(g, "group=\"/b\""));
+	assert_non_null(series(g, "group=\"/c\""));
+	assert_non_null(series(g, "group=\"/d\""));
+	assert_null(series(g, "group=\"/e\""));
+	assert_int_equal(g->without_own, 2);
+	groups_close(g);
+	free(f);
+}
+
+struct answer {
+	bool there;
+	unsigned asked;
+};
+
 static bool answer(void *ctx, const struct group *g)
 {
+	struct answer *a = ctx;
+
 	assert_string_equal(g->cgroup, "/a.slice/x.service");
-	return *(bool *)ctx;
+	a->asked++;
+	return a->there;
 }
 
 /* A group that is idle keeps its series as long as it is there. */
 static void test_stay(void **state)
 {
-	bool there = true;
+	struct answer a = { 0 };
 	struct groups *g = open_groups(GROUPS_BY_CGROUP, 10);
 	struct feed *f = calloc(1, sizeof(*f));
 	static const char labels[] = "group=\"x.service\",systemd_unit=\"x.service\"";
 
 	(void)state;
 	g->options.is_there = answer;
-	g->options.ctx = &there;
+	g->options.ctx = &a;
 	window(f, 0);
 	cgroup(f, "/a.slice/x.service/deep/below", 1, 70);
 	cgroup(f, "/a.slice/x.service", 1, 7);
@@ -392,9 +429,9 @@ static void test_stay(void **state)
 	assert_int_equal(groups_add(g, &measured, &f->report), 0);
 	for (unsigned s = 1; s < 500; s++) {
 		energy_of(window(f, s), 3, 0);
-		there = s < 300;
+		a.there = s < 300;
 		assert_int_equal(groups_add(g, &measured, &f->report), 0);
-		/* asked at 100, 200 and 300 s */
+		assert_int_equal(a.asked, s < 300 ? s / 100 : 3);
 		assert_int_equal(series(g, labels) != NULL, s < 300);
 		assert_total(g->departed.energy.nj[0], s < 300 ? 0 : 77);
 		assert_adds_up(g);
@@ -733,11 +770,12 @@ static void test_defaults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_churn),     cmocka_unit_test(test_largest), cmocka_unit_test(test_hysteresis),
-		cmocka_unit_test(test_stay),      cmocka_unit_test(test_storm),   cmocka_unit_test(test_cgroups),
-		cmocka_unit_test(test_comms),     cmocka_unit_test(test_processes), cmocka_unit_test(test_processes_by_cgroup), cmocka_unit_test(test_no_energy),
-		cmocka_unit_test(test_quality),   cmocka_unit_test(test_mirror),  cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_refused),   cmocka_unit_test(test_health),  cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_churn), cmocka_unit_test(test_largest), cmocka_unit_test(test_hysteresis),
+		cmocka_unit_test(test_smallest), cmocka_unit_test(test_stay), cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_cgroups), cmocka_unit_test(test_comms), cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_processes_by_cgroup), cmocka_unit_test(test_no_energy), cmocka_unit_test(test_quality),
+		cmocka_unit_test(test_mirror), cmocka_unit_test(test_wide), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_health), cmocka_unit_test(test_defaults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
