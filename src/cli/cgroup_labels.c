@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: how container runtimes, kubelet, systemd and Slurm name their cgroups. Must not know: what runs in them, or what
- * the labels are for. Relies on: runc's libcontainer/cgroups/systemd and kubelet's cgroup_manager_linux.go (names),
- * containers/podman libpod, cri-o's cgmgr; systemd's src/basic/cgroup-util.c and unit-name.c; slurm's cgroup plugins.
+ * Owns: how container runtimes, kubelet, systemd and Slurm name their cgroups. Must not know: what runs in them, or
+ * what the labels are for. Relies on: runc's libcontainer/cgroups/systemd, kubelet's cgroup_manager_linux.go, podman's
+ * libpod, cri-o's cgmgr; systemd's src/basic/cgroup-util.c and unit-name.c; slurm's cgroup plugins.
  */
 #include "cgroup_labels.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the names, units and meanings of all metrics, and their order. Must not know: who asks for the page, or where the
- * numbers come from. Relies on: Prometheus's "Metric and label naming" and "Writing exporters"; process_* are named as
- * its client libraries do.
+ * Owns: the names, units and meanings of all metrics, and their order. Must not know: who asks for the page, or where
+ * the numbers come from. Relies on: Prometheus's "Metric and label naming" and "Writing exporters"; process_* are named
+ * as its client libraries do.
  */
 #include "exposition.h"
 
@@ -38,8 +38,8 @@ static void write_source(struct metrics *m, const struct sw_header *h)
 	struct buf labels = { 0 };
 
 	metrics_family(m, "schedwatt_source", METRICS_INFO, NULL,
-		       "Where CPU time (backend) and energy (source) come from, how good they are, and the rule (policy) "
-		       "that shares energy out.");
+		       "Where CPU time (backend) and energy (source) come from, how good they are, and the rule "
+		       "(policy) that shares energy out.");
 	if (!h)
 		return;
 	add_label(m, &labels, "backend", h->backend);
@@ -78,7 +78,8 @@ static void write_energy(struct metrics *m, const struct groups *g)
 	metrics_family(m, "schedwatt_platform_joules", METRICS_COUNTER, "joules",
 		       "Energy of the whole platform (psys), which is not shared out.");
 	write_joules(m, NULL, &g->platform);
-	metrics_family(m, "schedwatt_idle_joules", METRICS_COUNTER, "joules", "Energy that the policy gives to idle time.");
+	metrics_family(m, "schedwatt_idle_joules", METRICS_COUNTER, "joules",
+		       "Energy that the policy gives to idle time.");
 	write_joules(m, NULL, &g->idle);
 	metrics_family(m, "schedwatt_unattributed_joules", METRICS_COUNTER, "joules",
 		       "Energy that can be given to nobody, such as that of lost time.");
@@ -88,8 +89,8 @@ static void write_energy(struct metrics *m, const struct groups *g)
 static void write_group_joules(struct metrics *m, const struct groups *g)
 {
 	metrics_family(m, "schedwatt_group_joules", METRICS_COUNTER, "joules",
-		       "Energy shared out to a group. Group other: all that have no series. Group departed: what series "
-		       "that ended had, added in one step when they end, so leave it out of rates.");
+		       "Energy shared out to a group. Group other: all that have no series. Group departed: what "
+		       "series that ended had, added in one step when they end, so leave it out of rates.");
 	for (const struct group *group = g->table; group; group = group->hh.next)
 		if (group->own)
 			write_joules(m, &group->labels, &group->energy);
@@ -180,8 +181,8 @@ static void write_ledger(struct metrics *m, const struct groups *g)
 static void write_health(struct metrics *m, const struct exposition_health *h)
 {
 	const struct single singles[] = {
-		{ "schedwatt_accounting_available", METRICS_GAUGE, NULL, "1: CPU time is being accounted; 0: it is not.",
-		  h->accounting, 0 },
+		{ "schedwatt_accounting_available", METRICS_GAUGE, NULL,
+		  "1: CPU time is being accounted; 0: it is not.", h->accounting, 0 },
 		{ "schedwatt_energy_available", METRICS_GAUGE, NULL,
 		  "1: the last window had joules; 0: it had none, and there are no joules here until one has.", h->energy, 0 },
 		{ "schedwatt_monitor_retries", METRICS_COUNTER, NULL,
@@ -189,8 +190,8 @@ static void write_health(struct metrics *m, const struct exposition_health *h)
 		{ "schedwatt_context_switches", METRICS_COUNTER, NULL, "Context switches of the host.",
 		  h->context_switches, 0 },
 		{ "schedwatt_overhead_ratio", METRICS_GAUGE, "ratio",
-		  "Estimate of what schedwatt costs: context switches times their cost and its own CPU time, of all CPUs' "
-		  "time.", h->overhead_parts, NANO },
+		  "Estimate of what schedwatt costs: context switches times their cost and its own CPU time, of "
+		  "all CPUs' time.", h->overhead_parts, NANO },
 		{ "process_cpu_seconds", METRICS_COUNTER, "seconds", "CPU time of this exporter, user and system.",
 		  h->cpu_ns, NANO },
 		{ "process_resident_memory_bytes", METRICS_GAUGE, "bytes", "Resident memory of this exporter.",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The page that Prometheus reads: every metric of the exporter, with its name and meaning. It formats what it is given
- * and computes nothing. Never a label that service discovery or kube-state-metrics sets: pod, namespace, container, job,
- * instance.
+ * and computes nothing. Never a label that service discovery or kube-state-metrics sets: pod, namespace, container,
+ * job, instance.
  */
 #ifndef SW_CLI_EXPOSITION_H
 #define SW_CLI_EXPOSITION_H

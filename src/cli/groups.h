@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ledger behind a page of metrics: what each group, idle time and the zones have had since it was opened. Windows go
- * in, totals come out, and every total that is exposed only rises.
+ * The ledger behind a page of metrics: what each group, idle time and the zones have had since it was opened. Windows
+ * go in, totals come out, and every total that is exposed only rises.
  *
  * A group has a series of its own, or its energy and CPU time go to `other` while it has none. There are at most
- * max_series. While there is room each group gets one. When there is none, the largest without takes that of the smallest,
- * if it had over twice as much of late and the other has held it for `hold_ns`. What a group had of late is the most CPU
- * time of any window, halved for each `hold_ns` since, so that series do not change hands back and forth; CPU time stands
- * for energy here, which windows may lack. Of one without a series only windows without a gap count.
+ * max_series. While there is room each group gets one. When there is none, the largest without takes that of the
+ * smallest, if it had over twice as much of late and the other has held it for `hold_ns`. What a group had of late is
+ * the most CPU time of any window, halved for each `hold_ns` since, so that series do not change hands back and forth;
+ * CPU time stands for energy here, which windows may lack. Of one without a series only windows without a gap count.
  *
  * A series leaves when another takes its place, or `stay_ns` after its group last ran, if the group is there no more.
  * What it had is then added to `departed`, once, in one step: this keeps the sums true, but is no use of energy at that
@@ -86,8 +86,8 @@ struct groups_options {
 	uint64_t stay_ns;  /* 0: 300 s */
 	uint64_t hold_ns;  /* 0: 60 s */
 	/*
-	 * Is the group there, although it has not run for `stay_ns`? By its cgroup or pid. Asked once in `stay_ns`. NULL:
-	 * no group is.
+	 * Is the group there, although it has not run for `stay_ns`? By its cgroup or pid. Asked once in `stay_ns`.
+	 * NULL: no group is.
 	 */
 	bool (*is_there)(void *ctx, const struct group *g);
 	void *ctx;
@@ -140,8 +140,8 @@ uint32_t groups_rows(enum groups_by by);
 void groups_new_monitor(struct groups *g);
 
 /*
- * Add a window of a monitor of the whole host. What its rows leave of the whole goes to `other`. 0; -ENOMEM, or -EPROTO
- * when its parts do not add up: then nothing was added.
+ * Add a window of a monitor of the whole host. What its rows leave of the whole goes to `other`. 0; -ENOMEM, or
+ * -EPROTO when its parts do not add up: then nothing was added.
  */
 int groups_add(struct groups *g, const struct sw_header *header, const struct sw_report *report);
 

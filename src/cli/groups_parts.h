@@ -12,8 +12,8 @@ struct rows_sum {
 };
 
 /*
- * Find or make the group of every row that had something, and note what that was. 0, -ENOMEM, or -EPROTO for rows that no
- * whole can hold; groups may have been noted then.
+ * Find or make the group of every row that had something, and note what that was. 0, -ENOMEM, or -EPROTO for rows that
+ * no whole can hold; groups may have been noted then.
  */
 int groups_note_rows(struct groups *g, const struct sw_header *header, const struct sw_report *report,
 		     struct rows_sum *ret);

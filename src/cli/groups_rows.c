@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: which group a row belongs to, and the labels of it; labels of paths are worked out once. Must not know: who has a
- * series, or what was added before. Relies on uthash.
+ * Owns: which group a row belongs to, and the labels of it; labels of paths are worked out once. Must not know: who has
+ * a series, or what was added before. Relies on uthash.
  */
 #define HASH_NONFATAL_OOM 1 /* a window is refused instead */
 #include "groups_parts.h"
@@ -65,20 +65,13 @@ static void forget_paths(struct groups *g, size_t n_rows)
 
 static void name_group(struct buf *labels, const struct cgroup_labels *l, const char *path)
 {
-	struct buf name = { 0 };
+	char slurm[2 * CGROUP_SLURM_MAX + sizeof("slurm//")];
 
-	if (l->container_id[0])
-		buf_text(&name, l->container_id);
-	else if (l->slurm_job_id[0])
-		buf_printf(&name, "slurm/%s%s%s", l->slurm_job_id, l->slurm_step[0] ? "/" : "", l->slurm_step);
-	else
-		buf_text(&name, l->systemd_unit[0] ? l->systemd_unit : path);
-	buf_add(&name, "", 1);
-	if (name.err)
-		labels->err = name.err;
-	else
-		metrics_label(labels, "group", name.data);
-	buf_free(&name);
+	snprintf(slurm, sizeof(slurm), "slurm/%s%s%s", l->slurm_job_id, l->slurm_step[0] ? "/" : "", l->slurm_step);
+	metrics_label(labels, "group", l->container_id[0]   ? l->container_id
+				       : l->slurm_job_id[0] ? slurm
+				       : l->systemd_unit[0] ? l->systemd_unit
+							    : path);
 }
 
 static unsigned hash_of(const struct buf *labels)
@@ -207,7 +200,7 @@ static int note_cgroups(struct groups *g, const struct sw_report *report, struct
 		const struct groups_path *path;
 		int err;
 
-		if (!c->path) /* it was gone too soon: part of the rest */
+		if (!c->path || !c->path[0]) /* it was gone too soon: part of the rest */
 			continue;
 		err = weigh(&row, sum);
 		if (err > 0) {

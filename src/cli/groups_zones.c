@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the totals of zones, over monitors that may number them differently. Must not know: groups, or where counters come
- * from. Relies on: powercap's names of zones, as include/schedwatt.h gives them.
+ * Owns: the totals of zones, over monitors that may number them differently. Must not know: groups, or where counters
+ * come from. Relies on: powercap's names of zones, as include/schedwatt.h gives them.
  */
 #include "groups_parts.h"
 
@@ -90,7 +90,8 @@ static bool leave_out(struct mirrors *m, size_t i, int64_t excess)
 	return leave_out(m, i + 1, excess);
 }
 
-int groups_plan_zones(struct groups *g, const struct sw_header *h, const struct sw_report *report, struct zones_plan *ret)
+int groups_plan_zones(struct groups *g, const struct sw_header *h, const struct sw_report *report,
+		      struct zones_plan *ret)
 {
 	struct mirrors m = { .header = h, .nj = report->zone_nj };
 	int64_t sum = 0;

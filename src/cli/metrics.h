@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metrics as text: Prometheus text format 0.0.4 and OpenMetrics 1.0. Numbers are integers with a decimal point put in. */
+/* Metrics as text: Prometheus text format 0.0.4 and OpenMetrics 1.0. Numbers are integers with a point put in. */
 #ifndef SW_CLI_METRICS_H
 #define SW_CLI_METRICS_H
 
@@ -40,8 +40,8 @@ const char *metrics_content_type(enum metrics_format format);
 void metrics_family(struct metrics *m, const char *name, enum metrics_type type, const char *unit, const char *help);
 
 /*
- * Add a label to those in `labels`: made valid UTF-8, cut between code points, escaped. NULL or "" adds nothing, since to
- * Prometheus that is the same as no label.
+ * Add a label to those in `labels`: made valid UTF-8, cut between code points, escaped. NULL or "" adds nothing, since
+ * to Prometheus that is the same as no label.
  */
 void metrics_label(struct buf *labels, const char *name, const char *value);
 

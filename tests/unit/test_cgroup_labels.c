@@ -117,9 +117,11 @@ static void test_pods(void **state)
 		  .container = "cri-o://" A, .pod = POD, .unit = "crio-" A ".scope" },
 		{ .path = "/kubepods/pod" POD "/crio-" A, .container = "cri-o://" A, .pod = POD },
 		{ .path = "/kubepods/besteffort/pod" HASH "/" A, .container = A, .pod = HASH },
-		{ .path = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" HASH ".slice/docker-" A ".scope",
+		{ .path = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" HASH
+			  ".slice/docker-" A ".scope",
 		  .container = "docker://" A, .pod = HASH, .unit = "docker-" A ".scope" },
-		{ .path = "/kubepods.slice/kubepods-podeab5a334\\x2d93fe\\x2d48a8\\x2db140\\x2d9e8079c1f163.slice/cri-containerd-" A ".scope",
+		{ .path = "/kubepods.slice/kubepods-podeab5a334\\x2d93fe\\x2d48a8\\x2db140\\x2d9e8079c1f163.slice/"
+			  "cri-containerd-" A ".scope",
 		  .container = "containerd://" A, .pod = POD, .unit = "cri-containerd-" A ".scope" },
 		/* a pod's own cgroup */
 		{ .path = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" POD_ ".slice",

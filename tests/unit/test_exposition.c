@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the page of metrics: every name, label and number, in both formats. Relies on: tests/unit/exposition.txt and
- * exposition.openmetrics, pages that promtool check metrics finds nothing wrong with.
+ * Owns: the page of metrics: every name, label and number, in both formats. Relies on: tests/unit/exposition.txt, which
+ * promtool check metrics finds nothing wrong with, and exposition.openmetrics, which Prometheus reads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,8 @@ static const struct sw_cgroup cgroups[] = {
 static const struct sw_report report = {
 	.t_ns = 5000000000, .time_utc_ns = 1700000000250000000, .window_ns = 1000000000,
 	.flags = SW_FLAG_LATE | SW_FLAG_PARTIAL,
-	.energy = { .total_nj = 10000000001, .proc_nj = 3510000002, .idle_nj = 6000000000, .unattributed_nj = 489999999 },
+	.energy = { .total_nj = 10000000001, .proc_nj = 3510000002, .idle_nj = 6000000000,
+		    .unattributed_nj = 489999999 },
 	.platform_nj = 20000000000, .zone_nj = zone_nj, .proc_oncpu_ns = 1755000001,
 	.lost_ns = 1001, .lost_by_kind_ns = { 1000, 1, 0 }, .recursion_misses = 2,
 	.cgroups = cgroups, .n_cgroups = 5,

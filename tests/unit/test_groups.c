@@ -158,9 +158,10 @@ static void assert_adds_up(const struct groups *g)
 enum { UNITS = 300, STEPS = 3000, SERIES = 40 };
 
 struct unit {
-	char path[64], labels[128];
+	char path[64], below[64]; /* two cgroups that are one group */
+	char labels[100];
 	uint64_t window_ns, ns;
-	int64_t window_nj[2];
+	int64_t window_nj;
 	metrics_total nj[2];
 	bool had; /* a series, after the last step */
 };
@@ -184,14 +185,13 @@ static void make_rows(struct account *a, struct feed *f, unsigned step)
 		unsigned size = 1 + (i * 7 + step / 50) % UNITS;
 
 		u->window_ns = 0;
-		u->window_nj[0] = u->window_nj[1] = 0;
+		u->window_nj = 0;
 		if (pick(3) || (step / 400 + i) % 5 == 0 || (step / 250 % 3 == 1 && i >= 30))
 			continue;
 		u->window_ns = pick(size * 10000) + (i % 7 == 0 ? 0 : 1);
-		u->window_nj[0] = pick(size * 100000);
-		for (unsigned part = 0; part < 2; part++) /* two cgroups of one unit */
-			cgroup(f, part ? u->labels + 100 : u->path, part ? u->window_ns - u->window_ns / 3 : u->window_ns / 3,
-			       part ? u->window_nj[0] : 0);
+		u->window_nj = pick(size * 100000);
+		cgroup(f, u->path, u->window_ns / 3, 0);
+		cgroup(f, u->below, u->window_ns - u->window_ns / 3, u->window_nj);
 	}
 	if (!pick(4))
 		cgroup(f, NULL, pick(1000), pick(1000));
@@ -208,7 +208,7 @@ static void follow(struct account *a, const struct groups *g, unsigned q, const 
 	for (unsigned i = 0; i < UNITS; i++) {
 		struct unit *u = &a->units[i];
 		const struct group *now = series(g, u->labels);
-		int64_t nj = energy ? u->window_nj[0] : 0;
+		int64_t nj = energy ? u->window_nj : 0;
 
 		if (u->had && !now) {
 			for (unsigned k = 0; k < 2; k++)
@@ -273,8 +273,9 @@ static void test_churn(void **state)
 	assert_int_equal(groups_open(&options, &g), 0);
 	for (unsigned i = 0; i < UNITS; i++) {
 		snprintf(a->units[i].path, sizeof(a->units[i].path), "/system.slice/u%u.service", i);
-		snprintf(a->units[i].labels, 100, "group=\"u%u.service\",systemd_unit=\"u%u.service\"", i, i);
-		snprintf(a->units[i].labels + 100, 28, "/x.slice/u%u.service/y", i);
+		snprintf(a->units[i].below, sizeof(a->units[i].below), "/x.slice/u%u.service/y", i);
+		snprintf(a->units[i].labels, sizeof(a->units[i].labels),
+			 "group=\"u%u.service\",systemd_unit=\"u%u.service\"", i, i);
 	}
 	for (unsigned step = 0; step < STEPS; step++) {
 		unsigned q = step / 100 % 4 == 3;
@@ -495,7 +496,8 @@ static void test_cgroups(void **state)
 	assert_total(series(g, "group=\"/\"")->energy.nj[0], 1);
 	assert_total(series(g, "group=\"docker://" ID "\",container_id=\"docker://" ID "\"")->energy.nj[0], 6);
 	assert_total(series(g, "group=\"/odd \\\"name\\\"\"")->energy.nj[0], 8);
-	assert_total(series(g, "group=\"slurm/12/0\",slurm_job_id=\"12\",slurm_step=\"0\",user=\"7\"")->energy.nj[0], 48);
+	assert_total(series(g, "group=\"slurm/12/0\",slurm_job_id=\"12\",slurm_step=\"0\",user=\"7\"")
+			     ->energy.nj[0], 48);
 	groups_close(g);
 	free(f);
 }
@@ -529,6 +531,7 @@ static void test_processes(void **state)
 {
 	struct groups *g = open_groups(GROUPS_BY_PROCESS, 10);
 	struct feed *f = window(calloc(1, sizeof(*f)), 0);
+	struct sw_process *p;
 	int32_t asked = 0;
 
 	(void)state;
@@ -537,7 +540,9 @@ static void test_processes(void **state)
 	process(f, 2, "kthreadd", 1, 1)->kernel_thread = 1;
 	process(f, 3, "ksoftirqd/0", 1, 2)->kernel_thread = 1;
 	process(f, 40, "sh", 1, 4)->cgroup = "/user.slice/user-7.slice/session-1.scope";
-	process(f, 41, "true", 1, 8)->exited = 1;
+	p = process(f, 41, "true", 1, 8);
+	p->exited = 1;
+	p->cgroup = "/";
 	energy_of(f, 0, 0);
 	assert_int_equal(groups_add(g, &measured, &f->report), 0);
 	assert_total(series(g, "group=\"kernel threads\"")->energy.nj[0], 3);
