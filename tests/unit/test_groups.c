@@ -30,7 +30,8 @@ static const struct sw_zone zones[] = {
 enum { ZONES = sizeof(zones) / sizeof(zones[0]), ROWS_MAX = 4096 };
 
 static const struct sw_header measured = {
-	.by = SW_BY_CGROUP, .energy_source = "powercap", .energy_quality = "measured", .zones = zones, .n_zones = ZONES };
+	.by = SW_BY_CGROUP, .energy_source = "powercap", .energy_quality = "measured", .zones = zones,
+	.n_zones = ZONES };
 static const struct sw_header modelled = {
 	.by = SW_BY_CGROUP, .energy_source = "model", .energy_quality = "modelled", .zones = zones, .n_zones = ZONES };
 static const struct sw_header without = { .by = SW_BY_CGROUP, .energy_source = "none" };
@@ -778,9 +779,9 @@ int main(void)
 		cmocka_unit_test(test_churn), cmocka_unit_test(test_largest), cmocka_unit_test(test_hysteresis),
 		cmocka_unit_test(test_smallest), cmocka_unit_test(test_stay), cmocka_unit_test(test_storm),
 		cmocka_unit_test(test_cgroups), cmocka_unit_test(test_comms), cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_processes_by_cgroup), cmocka_unit_test(test_no_energy), cmocka_unit_test(test_quality),
-		cmocka_unit_test(test_mirror), cmocka_unit_test(test_wide), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_health), cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_processes_by_cgroup), cmocka_unit_test(test_no_energy),
+		cmocka_unit_test(test_quality), cmocka_unit_test(test_mirror), cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_health), cmocka_unit_test(test_defaults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
