@@ -69,10 +69,29 @@ static void add_zones(int *err, struct json_object *in, const struct sw_header *
 	}
 }
 
+static void add_flag(int *err, struct json_object *in, const char *name, int64_t flag)
+{
+	if (flag == SW_ABSENT)
+		record_null(err, in, name);
+	else
+		record_bool(err, in, name, flag);
+}
+
 static void add_environment(int *err, struct json_object *in, const struct recording *rec)
 {
 	struct json_object *environment = record_object(err, in, "environment"), *command;
+	const struct sw_environment *e = rec->header->environment;
 
+	record_text(err, environment, "governor", e->governor);
+	record_text(err, environment, "driver", e->driver);
+	add_flag(err, environment, "turbo", e->turbo);
+	add_flag(err, environment, "smt", e->smt);
+	record_text(err, environment, "microcode", e->microcode);
+	add_flag(err, environment, "ac_power", e->ac_power);
+	if (e->load_hundredths == SW_ABSENT)
+		record_null(err, environment, "load");
+	else
+		record_decimal(err, environment, "load", e->load_hundredths, 2);
 	if (rec->command) {
 		command = record_array(err, environment, "command");
 		for (char *const *arg = rec->command; *arg; arg++)

@@ -80,6 +80,18 @@ static void add_flag(struct buf *out, const struct recording *rec, const struct 
 	buf_free(&words);
 }
 
+/* What the machine was set to that a reader would not guess: on mains, and as fast as it can, is what one expects. */
+static void add_setting(struct buf *out, const struct recording *rec)
+{
+	struct buf words = { 0 };
+
+	if (rec->header->environment->ac_power)
+		return;
+	buf_text(&words, "on battery: the machine may have been slowed down to save it");
+	add_warning(out, rec, &words);
+	buf_free(&words);
+}
+
 void text_flaws(struct buf *out, const struct recording *rec, const struct sw_summary *s)
 {
 	struct buf words = { 0 };
@@ -97,4 +109,5 @@ void text_flaws(struct buf *out, const struct recording *rec, const struct sw_su
 		if (s->windows_flagged[bit])
 			add_flag(out, rec, s, bit);
 	}
+	add_setting(out, rec);
 }

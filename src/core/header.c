@@ -37,18 +37,27 @@ static void free_refusals(struct sw_refusals *r)
 	*r = (struct sw_refusals){0};
 }
 
-/* "model name" of x86; other architectures have no such line, and then there is none. */
-static void read_cpu_model(int procfs_fd, char *to, size_t size)
+/* The value of the first line with this key; other architectures than x86 have no such lines. Empty: there is none. */
+static void take_value(const char *text, const char *key, char *to, size_t size)
 {
-	static const char key[] = "\nmodel name";
-	char text[4096], *at;
-	ssize_t n = sw_file_read_start(procfs_fd, "cpuinfo", text, sizeof(text));
+	const char *at = strstr(text, key);
 
 	to[0] = '\0';
-	at = n > 0 ? strstr(text, key) : NULL;
 	at = at ? strchr(at + 1, ':') : NULL;
-	if (at)
+	if (at && at[1] == ' ')
 		snprintf(to, size, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+}
+
+static void read_cpuinfo(struct sw_header_store *s, int procfs_fd)
+{
+	struct sw_environment_store *e = &s->environment;
+	char text[4096] = "";
+
+	if (sw_file_read_start(procfs_fd, "cpuinfo", text, sizeof(text)) < 0)
+		text[0] = '\0';
+	take_value(text, "\nmodel name", s->cpu_model, sizeof(s->cpu_model));
+	take_value(text, "\nmicrocode", e->microcode, sizeof(e->microcode));
+	e->environment.microcode = e->microcode[0] ? e->microcode : NULL;
 }
 
 static void *copy_of(const void *from, size_t size, int *err)
@@ -97,7 +106,7 @@ int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, 
 
 	if (!uname(&name))
 		snprintf(s->kernel, sizeof(s->kernel), "%s", name.release);
-	read_cpu_model(procfs_fd, s->cpu_model, sizeof(s->cpu_model));
+	read_cpuinfo(s, procfs_fd);
 	if (backend->own_cgroup)
 		s->own_cgroup = copy_of(backend->own_cgroup, strlen(backend->own_cgroup) + 1, &err);
 	s->pids = copy_of(options->pids, options->n_pids * sizeof(*s->pids), &err);
@@ -133,6 +142,7 @@ int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, 
 		.n_baseline = options->n_baseline,
 		.slots = backend->slots,
 		.domain_package = s->domain_package,
+		.environment = &s->environment.environment,
 	};
 	return err ? err : fill_zones(s, source);
 }

@@ -7,6 +7,7 @@
 #include "../base/error.h"
 #include "../cpu/backend.h"
 #include "../energy/source.h"
+#include "environment.h"
 
 struct sw_refusals {
 	struct sw_refusal *list;
@@ -24,6 +25,7 @@ struct sw_header_store {
 	char *own_cgroup;
 	char kernel[65];
 	char cpu_model[128];
+	struct sw_environment_store environment; /* read before the rest, but for what /proc/cpuinfo says */
 };
 
 /* For the `refused` callbacks of sw_cpu_open() and sw_energy_open(); ctx is a struct sw_refusals. */

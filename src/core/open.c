@@ -232,6 +232,7 @@ static int open_parts(struct sw_monitor *m, int sysfs_fd)
 	const struct sw_cpu_id cpu = sw_cpu_identify(m->procfs_fd);
 	int err = sw_open_topology(sysfs_fd, &cpu, &m->error, &m->topology);
 
+	sw_environment_read(&m->header.environment, sysfs_fd, m->procfs_fd);
 	if (!err)
 		err = open_energy(m, sysfs_fd, &cpu);
 	if (!err)

@@ -43,7 +43,9 @@ static int open_other(struct sw_monitor *other, struct sw_monitor *m, const char
 	if (err)
 		return sw_fail(&other->error, err, "out of memory");
 	other->options.cgroup = other->cgroups.target;
-	return sw_open_backend(other, &m->cgroupfs);
+	err = sw_open_backend(other, &m->cgroupfs);
+	other->header.header.environment = m->header.header.environment;
+	return err;
 }
 
 int sw_monitor_add(struct sw_monitor *m, const char *backend, struct sw_monitor **ret)

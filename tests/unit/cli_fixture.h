@@ -19,6 +19,16 @@ static const uint64_t fixture_baseline_uw[] = { 3500000, 12345678 };
 static const int32_t fixture_pids[] = { 4242 };
 static const int32_t fixture_domain_package[] = { 0, 2 };
 
+static const struct sw_environment fixture_environment = {
+	.governor = "powersave",
+	.driver = "intel_pstate",
+	.microcode = "0xb000040",
+	.turbo = 1,
+	.smt = 0,
+	.ac_power = SW_ABSENT,
+	.load_hundredths = 105,
+};
+
 static const struct sw_header fixture_header = {
 	.version = "0.1.0",
 	.started_utc_ns = 1700000000000000001,
@@ -44,6 +54,7 @@ static const struct sw_header fixture_header = {
 	.n_baseline = 2,
 	.slots = 16384,
 	.domain_package = fixture_domain_package,
+	.environment = &fixture_environment,
 };
 
 static const uint64_t fixture_by_domain_ns[] = { 1, UINT64_MAX - 1 };

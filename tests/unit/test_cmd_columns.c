@@ -87,7 +87,7 @@ static const char *text_in(struct json_object *record, const char *key)
 
 static void as_records(void **state)
 {
-	static const char *const types[] = { "i64", "u64", "f64", "text" };
+	static const char *const types[] = { NULL, "i64", "u64", "f64", "text" };
 	static char text[SAID_MAX];
 	size_t n, lines = 0;
 	const struct sw_column *c = sw_columns(&n);

@@ -21,10 +21,12 @@ enum { EBPF, V2, V1, PROC, PERCENT, KINDS };
 
 static const int32_t pids[] = { 7 };
 
+static const struct sw_environment environment = { .turbo = SW_ABSENT };
+
 #define HEADER(name, how)                                                                                              \
 	{ .backend = (name), .backend_quality = (how), .cpus = 2, .pids = pids, .n_pids = 1, .target = SW_TARGET_PIDS, \
 	  .version = "0.1.0", .kernel = "6.1.0", .energy_source = "powercap", .energy_quality = "measured",            \
-	  .policy = "busy", .hook = "tp_btf", .interval_ms = 200 }
+	  .policy = "busy", .hook = "tp_btf", .interval_ms = 200, .environment = &environment }
 
 static const struct sw_header headers[KINDS] = {
 	[EBPF] = HEADER("ebpf", "exact"),       [V2] = HEADER("cgroup_v2", "exact"),

@@ -187,7 +187,8 @@ static const char golden_header[] =
 	"{\"name\":\"psys\",\"package\":null,\"parent\":null,\"domains\":[],"
 	"\"range_uj\":1.5,\"counted\":false,\"one_core\":true,\"problem\":null}],"
 	"\"attribution_policy\":\"capacity\",\"baseline_watts\":[3.5,12.345678],"
-	"\"environment\":{\"command\":[\"make\",\"-j\xef\xbf\xbd\"],\"slurm_job_id\":null},"
+	"\"environment\":{\"governor\":\"powersave\",\"driver\":\"intel_pstate\",\"turbo\":true,\"smt\":false,"
+	"\"microcode\":\"0xb000040\",\"ac_power\":null,\"load\":1.05,\"command\":[\"make\",\"-j\xef\xbf\xbd\"],\"slurm_job_id\":null},"
 	"\"labels\":{\"job\":\"a\\\"b\",\"empty\":\"\"}}\n";
 
 #define GOLDEN_QUALITY                                                  \
@@ -274,7 +275,8 @@ static void test_records_without_energy(void **state)
 	assert_non_null(strstr(b.data, "\"energy_refusals\":[{\"source\":\"powercap\","
 				       "\"reason\":\"/sys/class/powercap has"));
 	assert_non_null(strstr(b.data, "\"zones\":[],"));
-	assert_non_null(strstr(b.data, "\"baseline_watts\":[],\"environment\":{\"command\":null,"));
+	assert_non_null(strstr(b.data, "\"baseline_watts\":[],\"environment\":{"));
+	assert_non_null(strstr(b.data, "\"load\":1.05,\"command\":null,"));
 	assert_non_null(strstr(b.data, "\"labels\":{}}\n"));
 	buf_clear(&b);
 

@@ -154,6 +154,25 @@ static void test_modelled(void **state)
 	buf_free(&b);
 }
 
+/* How the machine was set is said where it makes numbers doubtful. */
+static void test_battery(void **state)
+{
+	struct sw_environment environment = { .ac_power = 1 };
+	struct sw_header h = header();
+	struct recording rec = { .header = &h };
+	struct sw_summary s = summary();
+	struct buf b = { 0 };
+
+	(void)state;
+	h.environment = &environment;
+	assert_null(strstr(plain(&b, &rec, &s), "battery"));
+	environment.ac_power = SW_ABSENT;
+	assert_null(strstr(plain(&b, &rec, &s), "battery"));
+	environment.ac_power = 0;
+	holds(plain(&b, &rec, &s), "\n on battery: the machine may have been slowed down to save it\n");
+	buf_free(&b);
+}
+
 /* Each flag says what it means for the numbers. */
 static void test_flaws(void **state)
 {
@@ -347,7 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_measured_with_baseline), cmocka_unit_test(test_modelled),
-		cmocka_unit_test(test_flaws),                  cmocka_unit_test(test_too_short),
+		cmocka_unit_test(test_battery), cmocka_unit_test(test_flaws),                  cmocka_unit_test(test_too_short),
 		cmocka_unit_test(test_short_lived),            cmocka_unit_test(test_names),
 		cmocka_unit_test(test_colours),
 	};
