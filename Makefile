@@ -12,7 +12,7 @@
 # make accuracy   joules against simulated counters, on the terminal and in build/accuracy.json (root); ROUNDS='1'
 # make bench      the table of figures, on the terminal and in build/bench.json (root)
 # make abi-record records the library's interface anew, for the test that it stays as it is
-# make install    command, libraries, header, schedwatt.pc and manuals: PREFIX, LIBDIR, INCLUDEDIR, MANDIR, DESTDIR
+# make install    command, libraries, header, schedwatt.pc and manuals: PREFIX, LIBDIR, INCLUDEDIR, MANDIR, BASHCOMPDIR, DESTDIR
 # make uninstall  removes them, with the same variables
 #
 # WERROR=1 makes warnings errors; SANITIZE=1 builds with ASan and UBSan, SANITIZE=thread with TSan, each in a directory of
@@ -28,6 +28,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 CC ?= cc
 AR ?= ar
 CLANG ?= clang
@@ -79,7 +80,7 @@ LIVE_PARTS := $(patsubst %,$(B)/tests/live/%.o,support record puppet groups ways
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/schedwatt $(SHARED)
+all: $(B)/schedwatt $(SHARED) $(GEN)/schedwatt.bash
 
 # --- the program in the kernel: one object for every architecture, and its skeleton
 
@@ -130,6 +131,17 @@ $(B)/libschedwatt.so.$(VERSION): $(LIB_OBJ) src/libschedwatt.map
 
 $(B)/schedwatt: $(CLI_OBJ) $(B)/libschedwatt.a
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) $(CLI_LIBS) -o $@
+
+# --- completion: made where schedwatt is built, whatever it is built for
+
+HOSTCC ?= cc
+
+$(GEN)/completion: tools/completion/generate.c src/cli/option_tables.c $(wildcard src/cli/*.h) include/schedwatt.h
+	@mkdir -p $(@D)
+	$(HOSTCC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Iinclude -Isrc tools/completion/generate.c src/cli/option_tables.c -o $@
+
+$(GEN)/schedwatt.bash: $(GEN)/completion tools/completion/schedwatt.bash
+	{ sed '/^$$/q' tools/completion/schedwatt.bash && $< && echo && sed '1,/^$$/d' tools/completion/schedwatt.bash; } > $@
 
 # --- tests
 
@@ -278,12 +290,14 @@ install: all
 	install -D -m 644 include/schedwatt.h $(DESTDIR)$(INCLUDEDIR)/schedwatt.h
 	install -D -m 644 src/cli/schedwatt.1 $(DESTDIR)$(MANDIR)/man1/schedwatt.1
 	install -D -m 644 src/schedwatt.3 $(DESTDIR)$(MANDIR)/man3/schedwatt.3
+	install -D -m 644 $(GEN)/schedwatt.bash $(DESTDIR)$(BASHCOMPDIR)/schedwatt
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/schedwatt $(DESTDIR)$(LIBDIR)/libschedwatt.a $(DESTDIR)$(LIBDIR)/libschedwatt.so \
 		$(DESTDIR)$(LIBDIR)/libschedwatt.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libschedwatt.so.$(VERSION) \
 		$(DESTDIR)$(LIBDIR)/pkgconfig/schedwatt.pc $(DESTDIR)$(INCLUDEDIR)/schedwatt.h \
-		$(DESTDIR)$(MANDIR)/man1/schedwatt.1 $(DESTDIR)$(MANDIR)/man3/schedwatt.3
+		$(DESTDIR)$(MANDIR)/man1/schedwatt.1 $(DESTDIR)$(MANDIR)/man3/schedwatt.3 \
+		$(DESTDIR)$(BASHCOMPDIR)/schedwatt
 
 abi-record: deps
 	$(MAKE) --no-print-directory SANITIZE= build/libschedwatt.so.$(VERSION)
