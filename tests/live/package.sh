@@ -17,6 +17,7 @@ cat >wanted <<-END
 	./lib/here/libschedwatt.so.$series
 	./lib/here/libschedwatt.so.$version
 	./lib/here/pkgconfig/schedwatt.pc
+	./share/bash-completion/completions/schedwatt
 	./share/man/man1/schedwatt.1
 	./share/man/man3/schedwatt.3
 END
