@@ -103,7 +103,7 @@ static bool say_health(void *ctx, struct buf *out)
 {
 	struct exporter *e = ctx;
 	uint64_t late_ns = LATE_WINDOWS * e->options->interval_ms * NS_PER_MS + NS_PER_S, now = now_ns();
-	bool healthy = false;
+	bool healthy = false, energy;
 
 	pthread_mutex_lock(&e->lock);
 	if (!e->monitor)
@@ -112,8 +112,11 @@ static bool say_health(void *ctx, struct buf *out)
 		buf_printf(out, "no window for %llu s", (unsigned long long)((now - e->window_ns) / NS_PER_S));
 	else
 		healthy = true;
+	/* before the first window nobody can tell; and where none was asked for, none is missing */
+	energy = e->groups->last_has_energy || !e->groups->windows ||
+		 !(e->monitor && sw_monitor_header(e->monitor)->energy_quality);
 	if (healthy)
-		buf_text(out, e->groups->last_has_energy || !e->groups->windows ? "ok" : "ok, but without energy");
+		buf_text(out, energy ? "ok" : "ok, but without energy");
 	pthread_mutex_unlock(&e->lock);
 	return healthy;
 }
