@@ -44,7 +44,7 @@ static bool parse(const char *text, struct address *ret)
 	} else if (memchr(host, ':', (size_t)(end - host))) {
 		return false; /* an address of IPv6 has to be in brackets, or its end could be taken for a port */
 	}
-	if (end - host >= HOST_MAX)
+	if (end - host >= HOST_MAX || memchr(host, '[', (size_t)(end - host)) || memchr(host, ']', (size_t)(end - host)))
 		return false;
 	memcpy(ret->host, host, (size_t)(end - host));
 	ret->host[end - host] = '\0';
