@@ -12,7 +12,7 @@
 #include "http.h"
 #include "message.h"
 
-enum { SERIES_DEFAULT = 1000, SERIES_MAX = 100000, KEEP_MAX_S = 86400 };
+enum { SERIES_DEFAULT = 1000, SERIES_MAX = 100000, KEEP_MAX_S = 86400 }; /* 24 h */
 
 #define NS_PER_S        UINT64_C(1000000000)
 #define KEEP_DEFAULT_NS (300 * NS_PER_S) /* the five minutes after which Prometheus calls a series stale */
@@ -86,8 +86,8 @@ int option_keep(struct export_options *e, const char *arg)
 {
 	uint64_t s;
 
-	if (strchr(arg, '\n') || sw_parse_u64(arg, KEEP_MAX_S, &s)) {
-		message_error("--keep '%s' is not a whole number of seconds from 0 to %d", arg, KEEP_MAX_S);
+	if (strchr(arg, '\n') || sw_parse_u64(arg, KEEP_MAX_S, &s) || !s) {
+		message_error("--keep '%s' is not a whole number of seconds from 1 to %d", arg, KEEP_MAX_S);
 		return EINVAL;
 	}
 	e->keep_ns = s * NS_PER_S;

@@ -29,7 +29,7 @@ static void test_all(void **state)
 	(void)state;
 	parse(&r, COMMAND_EXPORT,
 	      ARGS("--listen", ":1", "--web.listen-address=[::1]:65535", "--listen", "localhost:0", "--web.telemetry-path",
-		   "/a/b-c._~", "--web.config.file", "web.yml", "--by", "process", "--max-series", "100000", "--keep", "0",
+		   "/a/b-c._~", "--web.config.file", "web.yml", "--by", "process", "--max-series", "100000", "--keep", "1",
 		   "-i", "250", "--policy", "busy"));
 	assert_int_equal(r.err, 0);
 	assert_int_equal(r.o.export.n_listen, 3);
@@ -40,7 +40,7 @@ static void test_all(void **state)
 	assert_string_equal(r.o.export.web_config, "web.yml");
 	assert_int_equal(r.o.export.by, GROUPS_BY_PROCESS);
 	assert_int_equal(r.o.export.max_series, 100000);
-	assert_int_equal(r.o.export.keep_ns, 0);
+	assert_int_equal(r.o.export.keep_ns, 1000000000);
 	assert_int_equal(r.o.interval_ms, 250);
 	assert_int_equal(r.o.policy, SW_POLICY_BUSY);
 	options_free(&r.o);
@@ -60,7 +60,7 @@ static void test_bad(void **state)
 		{ "--web.telemetry-path", "", "metrics", "/a b", "/\"", "/<b>", "/healthz", "/a?b" },
 		{ "--by", "", "group", "thread", "cgroups", "Comm", "process,comm", "all" },
 		{ "--max-series", "", "0", "-1", "100001", "1e3", "10 ", "x" },
-		{ "--keep", "", "-1", "1.5", "86401", "5m", " 1", "1\n" },
+		{ "--keep", "", "0", "1.5", "86401", "5m", " 1", "1\n" },
 	};
 
 	(void)state;
