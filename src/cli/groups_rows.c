@@ -192,26 +192,47 @@ static int weigh(struct row *row, struct rows_sum *sum)
 	return row->ns || row->nj;
 }
 
+/* Of what runs in a cgroup. Without a path it was gone too soon, and is part of the rest. */
+static int note_in_cgroup(struct groups *g, struct row *row, struct rows_sum *sum)
+{
+	const struct groups_path *path;
+	int err = row->cgroup ? weigh(row, sum) : 0;
+
+	if (err <= 0)
+		return err;
+	path = find_path(g, row->cgroup);
+	return path ? note(g, &path->labels, path->hash, row) : -ENOMEM;
+}
+
 static int note_cgroups(struct groups *g, const struct sw_report *report, struct rows_sum *sum)
 {
-	for (size_t i = 0; i < report->n_cgroups; i++) {
-		const struct sw_cgroup *c = &report->cgroups[i];
-		struct row row = { .cgroup = c->path, .ns = c->oncpu_ns, .nj = c->nj };
-		const struct groups_path *path;
-		int err;
+	int err = 0;
 
-		if (!c->path || !c->path[0]) /* it was gone too soon: part of the rest */
-			continue;
-		err = weigh(&row, sum);
-		if (err > 0) {
-			path = find_path(g, c->path);
-			err = path ? note(g, &path->labels, path->hash, &row) : -ENOMEM;
-		}
-		if (err)
-			return err;
+	for (size_t i = 0; i < report->n_cgroups && !err; i++) {
+		const struct sw_cgroup *c = &report->cgroups[i];
+		struct row row = { .cgroup = c->path && c->path[0] ? c->path : NULL, .ns = c->oncpu_ns, .nj = c->nj };
+
+		err = note_in_cgroup(g, &row, sum);
 	}
-	forget_paths(g, report->n_cgroups);
-	return 0;
+	if (!err)
+		forget_paths(g, report->n_cgroups);
+	return err;
+}
+
+/* Where the back end tells processes but no cgroups: by what /proc says of each. */
+static int note_processes_by_cgroup(struct groups *g, const struct sw_report *report, struct rows_sum *sum)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < report->n_processes && !err; i++) {
+		const struct sw_process *p = &report->processes[i];
+		struct row row = { .cgroup = p->cgroup && p->cgroup[0] ? p->cgroup : NULL, .ns = p->oncpu_ns, .nj = p->nj };
+
+		err = note_in_cgroup(g, &row, sum);
+	}
+	if (!err)
+		forget_paths(g, report->n_processes);
+	return err;
 }
 
 static int note_comms(struct groups *g, const struct sw_report *report, struct buf *labels, struct rows_sum *sum)
@@ -274,29 +295,6 @@ static int note_processes(struct groups *g, const struct sw_report *report, stru
 			err = label_process(g, labels, p, id);
 			if (!err)
 				err = note(g, labels, hash_of(labels), &row);
-		}
-		if (err)
-			return err;
-	}
-	forget_paths(g, report->n_processes);
-	return 0;
-}
-
-/* Where the back end tells processes but no cgroups: by what /proc says of each. */
-static int note_processes_by_cgroup(struct groups *g, const struct sw_report *report, struct rows_sum *sum)
-{
-	for (size_t i = 0; i < report->n_processes; i++) {
-		const struct sw_process *p = &report->processes[i];
-		struct row row = { .cgroup = p->cgroup, .ns = p->oncpu_ns, .nj = p->nj };
-		const struct groups_path *path;
-		int err;
-
-		if (!p->cgroup) /* it was gone too soon: part of the rest */
-			continue;
-		err = weigh(&row, sum);
-		if (err > 0) {
-			path = find_path(g, p->cgroup);
-			err = path ? note(g, &path->labels, path->hash, &row) : -ENOMEM;
 		}
 		if (err)
 			return err;

@@ -41,6 +41,24 @@ skip() { # what, why
 	echo "# skip: $2"
 }
 
+# Where cgroup v2 is mounted, if cgroups can be made there.
+cgroup2() {
+	local v2
+	v2=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-" && $(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)
+	[ -n "$v2" ] && mkdir "$v2/schedwatt-can-$$" 2>/dev/null && rmdir "$v2/schedwatt-can-$$" && echo "$v2"
+}
+
+# A test that is written in Python, with a time that it takes at most. It prints TAP and its plan itself.
+python_test() { # seconds, script, argument…
+	local seconds=$1 script=$2 status
+	shift 2
+	export SCHEDWATT_BUILD=$B PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$here
+	timeout -s KILL "$seconds" /usr/bin/python3 "$here/$script" "$@"
+	status=$?
+	[ $status -lt 2 ] || echo "not ok 999 - $script (exit status $status)"
+	exit $status
+}
+
 done_testing() {
 	echo "1..$n"
 	exit $bad
