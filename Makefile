@@ -176,7 +176,7 @@ run-tsan: $(B)/tests/unit/test_runner
 	TSAN_OPTIONS=halt_on_error=1 $<
 
 test: deps
-	$(MAKE) --no-print-directory build-tests
+	$(MAKE) --no-print-directory -j$(shell nproc) build-tests
 	$(if $(SANITIZE),,$(MAKE) --no-print-directory SANITIZE=thread build/tsan/tests/unit/test_runner)
 	tools/run-tests $(B) unit$(if $(SANITIZE),, threads) live$(if $(SANITIZE),, vm)
 

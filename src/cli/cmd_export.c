@@ -138,7 +138,7 @@ static bool is_there(void *ctx, const struct group *g)
 
 /* --- the monitor */
 
-static int open_monitor(struct exporter *e, bool again, struct sw_monitor **ret)
+static int open_monitor(struct exporter *e, struct sw_monitor **ret)
 {
 	struct sw_options lib;
 	char error[1024] = "";
@@ -151,8 +151,8 @@ static int open_monitor(struct exporter *e, bool again, struct sw_monitor **ret)
 	lib.error = error;
 	lib.error_size = sizeof(error);
 	err = sw_monitor_open(&lib, ret);
-	if (err && (again || !strcmp(e->options->backend, "auto")) && lib.by == SW_BY_CGROUP) {
-		/* what is not BPF tells processes apart, and each of them knows its cgroup */
+	if (err && lib.by == SW_BY_CGROUP && strcmp(e->options->backend, "ebpf")) {
+		/* what is not BPF tells processes apart, and /proc in which cgroup each of them is */
 		lib.by = SW_BY_PROCESS;
 		err = sw_monitor_open(&lib, ret);
 	}
@@ -175,7 +175,7 @@ static void tell_backend(const struct sw_header *h)
 static int begin(struct exporter *e, bool again)
 {
 	struct sw_monitor *m = NULL;
-	int err = open_monitor(e, again, &m);
+	int err = open_monitor(e, &m);
 
 	if (err)
 		return err;
