@@ -53,6 +53,7 @@ static void free_header(struct sw_header *h)
 		free((char *)h->zones[i].problem);
 	}
 	free((struct sw_zone *)h->zones);
+	free((struct sw_environment *)h->environment);
 	free(h);
 }
 
@@ -100,6 +101,20 @@ static void copy_zones(const struct sw_header *from, struct sw_header *to, int *
 					     .problem = copy(from->zones[i].problem, err) };
 }
 
+/* Its numbers: nobody asks a series for its names. */
+static void copy_environment(const struct sw_header *from, struct sw_header *to, int *err)
+{
+	struct sw_environment *environment = malloc(sizeof(*environment));
+
+	to->environment = environment;
+	if (!environment) {
+		*err = -ENOMEM;
+		return;
+	}
+	*environment = *from->environment;
+	environment->governor = environment->driver = environment->microcode = NULL;
+}
+
 int series_header(struct series *s, const struct sw_header *h)
 {
 	struct sw_header *own;
@@ -121,6 +136,7 @@ int series_header(struct series *s, const struct sw_header *h)
 	own->backend_refusals = copy_refusals(h->backend_refusals, h->n_backend_refusals, &own->n_backend_refusals, &err);
 	own->energy_refusals = copy_refusals(h->energy_refusals, h->n_energy_refusals, &own->n_energy_refusals, &err);
 	copy_zones(h, own, &err);
+	copy_environment(h, own, &err);
 	if (err) {
 		free_header(own);
 		return err;

@@ -61,7 +61,8 @@ bool series_is_one(const struct series *s);
 void series_free(struct series *s);
 
 /*
- * A run has begun: keep what the next ones need of its header when it is the first: names, refusals, zones left out.
+ * A run has begun: keep what the next ones need of its header when it is the first: names, refusals, zones left out,
+ * and how the machine was set, but for the names in that.
  * 0 or -ENOMEM.
  */
 int series_header(struct series *s, const struct sw_header *h);

@@ -318,6 +318,32 @@ static const char *text_of(struct json_object *in, const char *key)
 	return json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
+/* The series has its own copy of the header, since the first run's is gone when all have ended. */
+static void test_text_of_kept_header(void **state)
+{
+	struct sw_environment environment = fixture_environment;
+	struct sw_header first = fixture_header;
+	struct recording rec = recording;
+	struct series s = { .repeat = 1 };
+	struct buf out = { 0 };
+
+	(void)state;
+	environment.ac_power = 0;
+	first.environment = &environment;
+	assert_int_equal(series_header(&s, &first), 0);
+	environment.ac_power = 1;
+	add(&s, (struct run){ 0 }, &fixture_summary);
+	assert_int_equal(series_end(&s), 0);
+	rec.header = s.header;
+	sink_text.series(&rec, &s, &out);
+	buf_add(&out, "", 1);
+	assert_int_equal(out.err, 0);
+	assert_non_null(strstr(out.data, "\n on battery: "));
+	assert_non_null(strstr(out.data, "\n back end ebpf (exact, attached by tp_btf); energy source powercap (measured)"));
+	buf_free(&out);
+	series_free(&s);
+}
+
 static void test_records(void **state)
 {
 	struct json_object *record, *statistics, *joules;
@@ -461,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_counts), cmocka_unit_test(test_failures), cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_mean),   cmocka_unit_test(test_notes),    cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_unknown_budget), cmocka_unit_test(test_text), cmocka_unit_test(test_records),
+		cmocka_unit_test(test_text_of_kept_header),
 		cmocka_unit_test(test_result), cmocka_unit_test(test_result_cut_short),
 	};
 
