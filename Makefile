@@ -95,7 +95,8 @@ $(GEN)/schedwatt.skel.h: $(GEN)/schedwatt.bpf.o
 
 # --- what is linked with on another architecture
 
-build/arm64/sysroot: tools/foreign
+# tools/deps changes when what is linked with does
+build/arm64/sysroot: tools/foreign tools/deps
 	tools/deps arm64
 	tools/foreign arm64 - $(@D) $(@F) all libc6-dev libbpf-dev libelf-dev zlib1g-dev libjson-c-dev libcmocka-dev uthash-dev \
 		libcap-dev libseccomp-dev libmicrohttpd-dev libyaml-dev libcrypt-dev
