@@ -93,7 +93,8 @@ static void id_comes_back(bool tree)
 		char name[16];
 
 		snprintf(name, sizeof(name), "life-%d", i);
-		assert_true(record_matches(r, name, id->oncpu_ns, own_ns[i], 60, 10));
+		/* lives differ by 3 ms: what an interrupt takes at most is no other's time yet */
+		assert_true(record_matches(r, name, id->oncpu_ns, own_ns[i], 100, 10));
 		assert_string_equal(id->comm, name);
 		assert_true(id->died && id->process_ended && id->task.exit_known);
 		assert_int_equal(id->exit_code, i << 8);
