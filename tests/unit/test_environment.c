@@ -16,12 +16,14 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct sw_environment_store look(const struct tree *t)
+/* What is told of it points into one place, which lasts until the next look. */
+static const struct sw_environment *look(const struct tree *t)
 {
-	struct sw_environment_store s = {0};
+	static struct sw_environment_store s;
 
+	s = (struct sw_environment_store){0};
 	sw_environment_read(&s, t->fd, t->fd);
-	return s;
+	return &s.environment;
 }
 
 static void policy(const struct tree *t, unsigned n, const char *governor, const char *driver)
@@ -36,7 +38,7 @@ static void policy(const struct tree *t, unsigned n, const char *governor, const
 
 static void laptop(void **state)
 {
-	struct sw_environment_store s;
+	const struct sw_environment *e;
 
 	policy(*state, 0, "powersave", "intel_pstate");
 	policy(*state, 1, "powersave", "intel_pstate");
@@ -49,35 +51,35 @@ static void laptop(void **state)
 	tree_write(*state, "class/power_supply/hidpp_battery_0/type", "Battery\n");
 	tree_write(*state, "class/power_supply/hidpp_battery_0/scope", "Device\n");
 	tree_write(*state, "loadavg", "1.05 0.70 12.00 2/345 6789\n");
-	s = look(*state);
-	assert_string_equal(s.environment.governor, "powersave");
-	assert_string_equal(s.environment.driver, "intel_pstate");
-	assert_int_equal(s.environment.turbo, 1);
-	assert_int_equal(s.environment.smt, 1);
-	assert_int_equal(s.environment.ac_power, 0);
-	assert_int_equal(s.environment.load_hundredths, 105);
+	e = look(*state);
+	assert_string_equal(e->governor, "powersave");
+	assert_string_equal(e->driver, "intel_pstate");
+	assert_int_equal(e->turbo, 1);
+	assert_int_equal(e->smt, 1);
+	assert_int_equal(e->ac_power, 0);
+	assert_int_equal(e->load_hundredths, 105);
 	tree_write(*state, "devices/system/cpu/intel_pstate/no_turbo", "1\n");
 	tree_write(*state, "class/power_supply/AC/online", "1\n");
-	s = look(*state);
-	assert_int_equal(s.environment.turbo, 0);
-	assert_int_equal(s.environment.ac_power, 1);
+	e = look(*state);
+	assert_int_equal(e->turbo, 0);
+	assert_int_equal(e->ac_power, 1);
 }
 
 static void server(void **state)
 {
-	struct sw_environment_store s;
+	const struct sw_environment *e;
 
 	policy(*state, 0, "performance", "acpi-cpufreq");
 	policy(*state, 1, "schedutil", "acpi-cpufreq");
 	policy(*state, 2, "performance", "acpi-cpufreq");
 	tree_write(*state, "devices/system/cpu/cpufreq/boost", "1\n");
 	tree_write(*state, "devices/system/cpu/smt/active", "0\n");
-	s = look(*state);
-	assert_string_equal(s.environment.governor, "mixed");
-	assert_string_equal(s.environment.driver, "acpi-cpufreq");
-	assert_int_equal(s.environment.turbo, 1);
-	assert_int_equal(s.environment.smt, 0);
-	assert_true(s.environment.ac_power == SW_ABSENT);
+	e = look(*state);
+	assert_string_equal(e->governor, "mixed");
+	assert_string_equal(e->driver, "acpi-cpufreq");
+	assert_int_equal(e->turbo, 1);
+	assert_int_equal(e->smt, 0);
+	assert_true(e->ac_power == SW_ABSENT);
 }
 
 /* No mains that tells, as behind USB-C: what feeds the machine, or that the battery does. */
@@ -85,32 +87,32 @@ static void other_supplies(void **state)
 {
 	tree_write(*state, "class/power_supply/BAT0/type", "Battery\n");
 	tree_write(*state, "class/power_supply/BAT0/status", "Charging\n");
-	assert_true(look(*state).environment.ac_power == SW_ABSENT);
+	assert_true(look(*state)->ac_power == SW_ABSENT);
 	tree_write(*state, "class/power_supply/BAT0/status", "Discharging\n");
-	assert_int_equal(look(*state).environment.ac_power, 0);
+	assert_int_equal(look(*state)->ac_power, 0);
 	tree_write(*state, "class/power_supply/ucsi-source-psy-USBC000:001/type", "USB\n");
 	tree_write(*state, "class/power_supply/ucsi-source-psy-USBC000:001/online", "2\n");
-	assert_int_equal(look(*state).environment.ac_power, 1);
+	assert_int_equal(look(*state)->ac_power, 1);
 	tree_write(*state, "class/power_supply/ucsi-source-psy-USBC000:001/scope", "Device\n");
-	assert_int_equal(look(*state).environment.ac_power, 0);
+	assert_int_equal(look(*state)->ac_power, 0);
 }
 
 static void nothing_to_see(void **state)
 {
-	struct sw_environment_store s = look(*state);
+	const struct sw_environment *e = look(*state);
 
-	assert_null(s.environment.governor);
-	assert_null(s.environment.driver);
-	assert_true(s.environment.turbo == SW_ABSENT);
-	assert_true(s.environment.smt == SW_ABSENT);
-	assert_true(s.environment.ac_power == SW_ABSENT);
-	assert_true(s.environment.load_hundredths == SW_ABSENT);
+	assert_null(e->governor);
+	assert_null(e->driver);
+	assert_true(e->turbo == SW_ABSENT);
+	assert_true(e->smt == SW_ABSENT);
+	assert_true(e->ac_power == SW_ABSENT);
+	assert_true(e->load_hundredths == SW_ABSENT);
 }
 
 /* What is not as the kernel writes it is not known: never 0, never a part of it. */
 static void garbage(void **state)
 {
-	struct sw_environment_store s;
+	const struct sw_environment *e;
 
 	policy(*state, 0, "", "a-name-that-is-far-too-long-to-be-one-of-the-kernel");
 	tree_write(*state, "devices/system/cpu/intel_pstate/no_turbo", "2\n");
@@ -118,13 +120,13 @@ static void garbage(void **state)
 	tree_write(*state, "class/power_supply/AC/type", "Mains\n");
 	tree_write(*state, "class/power_supply/AC/online", "yes\n");
 	tree_write(*state, "loadavg", "1,05 0,70\n");
-	s = look(*state);
-	assert_null(s.environment.governor);
-	assert_null(s.environment.driver);
-	assert_true(s.environment.turbo == SW_ABSENT);
-	assert_true(s.environment.smt == SW_ABSENT);
-	assert_true(s.environment.ac_power == SW_ABSENT);
-	assert_true(s.environment.load_hundredths == SW_ABSENT);
+	e = look(*state);
+	assert_null(e->governor);
+	assert_null(e->driver);
+	assert_true(e->turbo == SW_ABSENT);
+	assert_true(e->smt == SW_ABSENT);
+	assert_true(e->ac_power == SW_ABSENT);
+	assert_true(e->load_hundredths == SW_ABSENT);
 }
 
 int main(void)
