@@ -142,6 +142,9 @@ struct sw_options {
 	size_t n_process_columns;
 	const char *const *thread_columns;
 	size_t n_thread_columns;
+	uint32_t forget_ended; /* non-zero: for recordings without end. Of processes, threads and cgroups that have ended few
+				* are kept, and not their sums by name: a summary counts them in `*_folded`, its totals have
+				* them, and its rows do not */
 };
 
 /* Ways to attach to sched_switch, best first. */

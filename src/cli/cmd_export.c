@@ -148,6 +148,7 @@ static int open_monitor(struct exporter *e, struct sw_monitor **ret)
 	lib.target = SW_TARGET_HOST;
 	lib.by = groups_rows(e->options->export.by);
 	lib.no_cmdline = 1;
+	lib.forget_ended = 1;
 	lib.error = error;
 	lib.error_size = sizeof(error);
 	err = sw_monitor_open(&lib, ret);

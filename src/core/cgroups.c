@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define GONE_MAX 4096    /* removed cgroups that are kept one by one */
+#define GONE_FEW 256     /* likewise, where they are to be forgotten */
 #define REAL_ROOT_ID 1   /* fs/kernfs/dir.c numbers nodes from 1, the root first */
 
 int sw_cgroups_init(struct sw_cgroups *g, const struct sw_cgroupfs *fs, const char *target, uint64_t target_id)
@@ -344,12 +345,14 @@ static void fold_gone(struct sw_cgroups *g)
 
 int sw_cgroups_next(struct sw_cgroups *g)
 {
+	size_t kept = g->forget_gone ? GONE_FEW : GONE_MAX;
+
 	g->seq++;
 	g->active = NULL;
-	if (HASH_COUNT(g->table) > (g->fold_above > GONE_MAX ? g->fold_above : GONE_MAX)) {
+	if (HASH_COUNT(g->table) > (g->fold_above > kept ? g->fold_above : kept)) {
 		fold_gone(g);
 		/* those that are left exist, or did just now: they are asked for again when as many have come */
-		g->fold_above = HASH_COUNT(g->table) + GONE_MAX;
+		g->fold_above = HASH_COUNT(g->table) + kept;
 	}
 	return 0;
 }

@@ -51,6 +51,7 @@ struct sw_cgroups {
 	struct sw_cgroup_entry *active;
 	uint64_t n_folded;
 	size_t fold_above; /* entries; 0: the least bound */
+	bool forget_gone;  /* few that were removed are kept; set after init */
 	uint64_t seq;
 };
 

@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exited processes that are kept one by one. */
+/* Exited processes that are kept one by one; or, where they are to be forgotten, before it pays to go through the table. */
 #define EXITED_MAX 16384
+#define EXITED_FEW 256
 
 /* A line for each hierarchy; and how often it is looked whether a process was moved. */
 enum { CGROUP_FILE_BYTES = 8192, CGROUP_AGAIN_WINDOWS = 64 };
@@ -64,7 +65,8 @@ static int fold(struct sw_processes *p)
 		if (!e->ended || e->keys)
 			continue;
 		if (e->counted) {
-			if (sw_comms_add(&p->folded, e->comm, 1, e->tally.total_ns, e->tally.total_nj))
+			if (!p->forget_ended &&
+			    sw_comms_add(&p->folded, e->comm, 1, e->tally.total_ns, e->tally.total_nj))
 				return -ENOMEM;
 			p->n_folded++;
 		}
@@ -77,7 +79,7 @@ int sw_processes_next(struct sw_processes *p)
 {
 	p->seq++;
 	p->active = NULL;
-	return p->n_ended > EXITED_MAX ? fold(p) : 0;
+	return p->n_ended > (p->forget_ended ? EXITED_FEW : EXITED_MAX) ? fold(p) : 0;
 }
 
 struct sw_process_entry *sw_processes_find(const struct sw_processes *p, const struct sw_process_id *id)

@@ -59,6 +59,7 @@ struct sw_processes {
 	uint64_t n_seen;
 	uint64_t n_alive; /* of those seen */
 	size_t n_ended;   /* in the table */
+	bool forget_ended; /* few of them are kept, and no sums of the others; set after init */
 	uint64_t seq;     /* of the window, from 1 */
 };
 

@@ -15,6 +15,7 @@ int sw_rows_init(struct sw_monitor *m, uint32_t n_keys)
 
 	if (!err && m->options.by & SW_BY_THREAD)
 		err = sw_threads_init(&m->threads, n_keys, m->topology.n_domains);
+	m->processes.forget_ended = m->threads.forget_ended = m->cgroups.forget_gone = m->options.forget_ended;
 	m->cgroup_of = calloc(n_keys, sizeof(*m->cgroup_of));
 	return m->cgroup_of ? err : -ENOMEM;
 }

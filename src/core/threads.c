@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exited threads that are kept one by one. */
+/* Exited threads that are kept one by one; or, where they are to be forgotten, before it pays to go through the table. */
 #define EXITED_MAX 16384
+#define EXITED_FEW 256
 
 int sw_threads_init(struct sw_threads *t, uint32_t n_keys, unsigned n_domains)
 {
@@ -42,7 +43,7 @@ void sw_threads_next(struct sw_threads *t)
 
 	t->seq++;
 	t->active = NULL;
-	if (t->n_keyless <= EXITED_MAX)
+	if (t->n_keyless <= (t->forget_ended ? EXITED_FEW : EXITED_MAX))
 		return;
 	HASH_ITER(hh, t->table, e, next) {
 		if (e->keys)

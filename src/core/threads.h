@@ -37,6 +37,7 @@ struct sw_threads {
 	struct sw_thread_entry *active; /* of the window */
 	size_t n_keyless;               /* in the table, whom the back end no longer knows */
 	uint64_t n_folded;
+	bool forget_ended; /* few of those are kept; set after init */
 	uint64_t seq; /* of the window, from 1 */
 };
 

@@ -674,6 +674,29 @@ static void folding_amid_siblings(void **state)
 	sw_cgroups_free(&g);
 }
 
+/* Where those that were removed are to be forgotten, no more than a few are kept, however many come and go. */
+static void forgetting(void **state)
+{
+	struct fake f = {.fs = {.root_id = 1}, .nodes = {{1, "/"}, {10, "/lives"}}, .n = 2};
+	struct sw_cgroups g;
+
+	(void)state;
+	init(&g, &f, NULL, 0);
+	g.forget_gone = true;
+	learn(&g, 1, 0, "");
+	learn(&g, 10, 1, "lives");
+	for (uint64_t i = 0; i < 20000; i++) {
+		assert_int_equal(sw_cgroups_next(&g), 0);
+		learn(&g, 1000 + i, 1, "job");
+		add(&g, 1000 + i, 1, NONE);
+		assert_true(HASH_COUNT(g.table) <= 2 + 2 * 256 + 1);
+	}
+	assert_int_equal(g.n_folded + HASH_COUNT(g.table), 20002);
+	expect_path(&g, 10, "/lives");
+	assert_int_equal(g.root->folded_ns, g.n_folded);
+	sw_cgroups_free(&g);
+}
+
 static void folding_without_privilege(void **state)
 {
 	struct fake f = {.fs = {.root_id = 1}, .nodes = {{1, "/"}, {10, "/lives"}}, .n = 2, .refuses_ids = true};
@@ -762,6 +785,7 @@ int main(void)
 		cmocka_unit_test(damaged_data),
 		cmocka_unit_test(folding),
 		cmocka_unit_test(folding_amid_siblings),
+		cmocka_unit_test(forgetting),
 		cmocka_unit_test(folding_without_privilege),
 		cmocka_unit_test(folding_without_root),
 		cmocka_unit_test(live),

@@ -137,6 +137,48 @@ static void folding(void **state)
 	sw_processes_free(&p);
 }
 
+/* Where the ended ones are to be forgotten, neither they nor their names take memory; who lives is kept. */
+static void forgetting(void **state)
+{
+	struct sw_task lives = task(50, 50, "lives");
+	struct sw_process *rows;
+	struct sw_processes p;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(sw_processes_init(&p, 64, 1), 0);
+	p.forget_ended = true;
+	sw_processes_next(&p);
+	add(&p, &lives, 9, 7, FIRST);
+	for (int i = 0; i < 40000; i++) {
+		char name[16];
+		struct sw_task t;
+
+		snprintf(name, sizeof(name), "n%d", i);
+		t = task(100 + i, 100 + i, name);
+		t.process_ended = true;
+		sw_processes_next(&p);
+		add(&p, &t, 8, 10, FIRST | LAST);
+		assert_true(HASH_COUNT(p.table) <= 1 + 257);
+		rows = sw_processes_window(&p, &nowhere, &n);
+		assert_int_equal(n, 1);
+		assert_string_equal(rows[0].comm, name);
+		free(rows);
+	}
+	assert_null(p.folded);
+	assert_int_equal(p.n_folded + HASH_COUNT(p.table), 40001);
+	assert_int_equal(p.n_seen, 40001);
+	assert_int_equal(p.n_alive, 1);
+	sw_processes_next(&p);
+	add(&p, &lives, 9, 5, 0);
+	rows = sw_processes_totals(&p, &nowhere, &n);
+	assert_int_equal(n, HASH_COUNT(p.table));
+	assert_string_equal(rows[0].comm, "lives");
+	assert_int_equal(rows[0].oncpu_ns, 12);
+	free(rows);
+	sw_processes_free(&p);
+}
+
 /* Whom the caller's pid namespace does not see has no pid there. */
 static void ids_twice(void **state)
 {
@@ -490,6 +532,7 @@ int main(void)
 		cmocka_unit_test(leader_exits_first),
 		cmocka_unit_test(pid_reuse),
 		cmocka_unit_test(folding),
+		cmocka_unit_test(forgetting),
 		cmocka_unit_test(ids_twice),
 		cmocka_unit_test(names),
 		cmocka_unit_test(the_leader_after_exec),

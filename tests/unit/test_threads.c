@@ -201,6 +201,22 @@ static void folding(void **state)
 	free(rows);
 }
 
+/* Where the ended ones are to be forgotten, few are kept. */
+static void forgetting(void **state)
+{
+	struct both *b = *state;
+
+	b->t.forget_ended = true;
+	for (int i = 0; i < 5000; i++) {
+		struct sw_task t = task(100, 100 + i, "t");
+
+		next(b);
+		add(b, &t, 8, 10, FIRST | LAST | DIED);
+		assert_true(HASH_COUNT(b->t.table) <= 257);
+	}
+	assert_int_equal(b->t.n_folded + HASH_COUNT(b->t.table), 5000);
+}
+
 /* A known thread may end outside the target. */
 static void outside(void **state)
 {
@@ -232,7 +248,7 @@ static void outside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(names_and_ids), TEST(keys), TEST(exec_by_a_thread), TEST(folding), TEST(outside),
+		TEST(names_and_ids), TEST(keys), TEST(exec_by_a_thread), TEST(folding), TEST(forgetting), TEST(outside),
 	};
 
 	return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
