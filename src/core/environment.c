@@ -2,7 +2,7 @@
 /*
  * Owns: settings of the machine that change what its joules mean. Must not know: what is made of them.
  * Sources: Documentation/admin-guide/pm/cpufreq.rst (policies, boost) and intel_pstate.rst (no_turbo);
- * Documentation/ABI/testing/sysfs-devices-system-cpu (smt) and sysfs-class-power; proc_loadavg(5).
+ * Documentation/ABI/testing/sysfs-devices-system-cpu (smt, microcode) and sysfs-class-power; proc_loadavg(5).
  */
 #include "environment.h"
 
@@ -76,6 +76,14 @@ static void take_policy(int fd, void *ctx)
 	take_name(s->driver, fd, "scaling_driver");
 }
 
+/* A CPU that is off has none, and none has one in a virtual machine. */
+static void take_microcode(int fd, void *ctx)
+{
+	struct sw_environment_store *s = ctx;
+
+	take_name(s->microcode, fd, "microcode/version");
+}
+
 static int64_t read_flag(int sysfs_fd, const char *path)
 {
 	uint64_t value;
@@ -93,7 +101,7 @@ static int64_t read_turbo(int sysfs_fd)
 
 struct supplies {
 	bool mains, online; /* there is one that is no battery; it feeds the machine */
-	bool discharging;   /* a battery does */
+	bool battery, discharging;
 };
 
 /* Those of mice and headsets say that they are of a device. */
@@ -113,6 +121,7 @@ static void take_supply(int fd, void *ctx)
 		s->mains = true;
 		s->online |= online > 0;
 	} else if (!strcmp(text, "Battery")) {
+		s->battery = true;
 		s->discharging |= read_word(fd, "status", text, sizeof(text)) && !strcmp(text, "Discharging");
 	}
 }
@@ -124,7 +133,8 @@ static int64_t read_ac_power(int sysfs_fd)
 	for_directories(sysfs_fd, SUPPLY_DIR, "", take_supply, &s);
 	if (s.online)
 		return 1;
-	return s.mains || s.discharging ? 0 : SW_ABSENT;
+	/* A desktop's USB ports say that nothing feeds the machine by them: without a battery, something else does. */
+	return s.discharging || (s.mains && s.battery) ? 0 : SW_ABSENT;
 }
 
 static int64_t read_load(int procfs_fd)
@@ -138,13 +148,17 @@ static int64_t read_load(int procfs_fd)
 	return sw_parse_decimal(text, 2, INT64_MAX, &load) ? SW_ABSENT : (int64_t)load;
 }
 
-void sw_environment_read(struct sw_environment_store *s, int sysfs_fd, int procfs_fd)
+void sw_environment_read(struct sw_environment_store *s, int sysfs_fd, int procfs_fd, const char *microcode)
 {
-	s->governor[0] = s->driver[0] = '\0';
+	s->governor[0] = s->driver[0] = s->microcode[0] = '\0';
 	for_directories(sysfs_fd, CPUFREQ_DIR, "policy", take_policy, s);
+	for_directories(sysfs_fd, CPU_DIR, "cpu", take_microcode, s);
+	if (!s->microcode[0])
+		snprintf(s->microcode, sizeof(s->microcode), "%s", microcode);
 	s->environment = (struct sw_environment){
 		.governor = s->governor[0] ? s->governor : NULL,
 		.driver = s->driver[0] ? s->driver : NULL,
+		.microcode = s->microcode[0] ? s->microcode : NULL,
 		.turbo = read_turbo(sysfs_fd),
 		.smt = read_flag(sysfs_fd, CPU_DIR "smt/active"),
 		.ac_power = read_ac_power(sysfs_fd),

@@ -15,8 +15,9 @@ struct sw_environment_store {
 };
 
 /*
- * All but `microcode`, which whoever reads /proc/cpuinfo puts in. What cannot be read is absent. Either fd may be -1.
+ * What cannot be read is absent. `microcode` is what /proc/cpuinfo says of the first CPU, for machines that do not say it
+ * of each in sysfs; empty where it says nothing. Either fd may be -1.
  */
-void sw_environment_read(struct sw_environment_store *s, int sysfs_fd, int procfs_fd);
+void sw_environment_read(struct sw_environment_store *s, int sysfs_fd, int procfs_fd, const char *microcode);
 
 #endif

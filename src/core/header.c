@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Owns: the header of a recording. Must not know: windows. Relies on uname(2), /proc/cpuinfo.
+ * Owns: the header of a recording. Must not know: windows. Relies on uname(2).
  */
 #include "header.h"
 
-#include "../base/root.h"
 #include "meter.h"
 
 #include <errno.h>
@@ -35,29 +34,6 @@ static void free_refusals(struct sw_refusals *r)
 		free((char *)r->list[i].reason);
 	free(r->list);
 	*r = (struct sw_refusals){0};
-}
-
-/* The value of the first line with this key; other architectures than x86 have no such lines. Empty: there is none. */
-static void take_value(const char *text, const char *key, char *to, size_t size)
-{
-	const char *at = strstr(text, key);
-
-	to[0] = '\0';
-	at = at ? strchr(at + 1, ':') : NULL;
-	if (at && at[1] == ' ')
-		snprintf(to, size, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
-}
-
-static void read_cpuinfo(struct sw_header_store *s, int procfs_fd)
-{
-	struct sw_environment_store *e = &s->environment;
-	char text[4096] = "";
-
-	if (sw_file_read_start(procfs_fd, "cpuinfo", text, sizeof(text)) < 0)
-		text[0] = '\0';
-	take_value(text, "\nmodel name", s->cpu_model, sizeof(s->cpu_model));
-	take_value(text, "\nmicrocode", e->microcode, sizeof(e->microcode));
-	e->environment.microcode = e->microcode[0] ? e->microcode : NULL;
 }
 
 static void *copy_of(const void *from, size_t size, int *err)
@@ -98,7 +74,7 @@ static int fill_zones(struct sw_header_store *s, const struct sw_energy_source *
 }
 
 int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, const struct sw_topology *topology,
-		   const struct sw_cpu_backend *backend, const struct sw_energy_source *source, int procfs_fd)
+		   const struct sw_cpu_backend *backend, const struct sw_energy_source *source)
 {
 	struct sw_header *h = &s->header;
 	struct utsname name;
@@ -106,7 +82,6 @@ int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, 
 
 	if (!uname(&name))
 		snprintf(s->kernel, sizeof(s->kernel), "%s", name.release);
-	read_cpuinfo(s, procfs_fd);
 	if (backend->own_cgroup)
 		s->own_cgroup = copy_of(backend->own_cgroup, strlen(backend->own_cgroup) + 1, &err);
 	s->pids = copy_of(options->pids, options->n_pids * sizeof(*s->pids), &err);
@@ -115,7 +90,7 @@ int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, 
 	*h = (struct sw_header){
 		.version = sw_version(),
 		.kernel = s->kernel,
-		.cpu_model = s->cpu_model[0] ? s->cpu_model : NULL,
+		.cpu_model = s->cpu.model_name[0] ? s->cpu.model_name : NULL,
 		.cpus = backend->cpus,
 		.packages = topology->n_packages,
 		.domains = topology->n_domains,

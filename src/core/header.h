@@ -24,18 +24,19 @@ struct sw_header_store {
 	struct sw_zone *zones;
 	char *own_cgroup;
 	char kernel[65];
-	char cpu_model[128];
-	struct sw_environment_store environment; /* read before the rest, but for what /proc/cpuinfo says */
+	struct sw_cpu_id cpu;                    /* this and the next are read before the rest */
+	struct sw_environment_store environment;
 };
 
 /* For the `refused` callbacks of sw_cpu_open() and sw_energy_open(); ctx is a struct sw_refusals. */
 void sw_refuse(const char *name, const char *reason, void *ctx);
 
 /*
- * Fill all but started_*. The back end, the source (or NULL) and the options' cgroup outlive the header. 0 or -ENOMEM.
+ * Fill all but started_*, with `cpu` and `environment` read. The back end, the source (or NULL) and the options' cgroup
+ * outlive the header. 0 or -ENOMEM.
  */
 int sw_header_fill(struct sw_header_store *s, const struct sw_options *options, const struct sw_topology *topology,
-		   const struct sw_cpu_backend *backend, const struct sw_energy_source *source, int procfs_fd);
+		   const struct sw_cpu_backend *backend, const struct sw_energy_source *source);
 void sw_header_free(struct sw_header_store *s);
 
 #endif

@@ -214,7 +214,7 @@ int sw_open_backend(struct sw_monitor *m, const struct sw_cgroupfs *cgroupfs)
 	if (!err)
 		err = sw_report_init(m, m->backend->max_keys);
 	if (!err)
-		err = sw_header_fill(&m->header, &m->options, &m->topology, m->backend, m->meter.source, m->procfs_fd);
+		err = sw_header_fill(&m->header, &m->options, &m->topology, m->backend, m->meter.source);
 	return err ? sw_fail(&m->error, err, "out of memory") : 0;
 }
 
@@ -229,12 +229,14 @@ int sw_open_topology(int sysfs_fd, const struct sw_cpu_id *cpu, struct sw_error 
 
 static int open_parts(struct sw_monitor *m, int sysfs_fd)
 {
-	const struct sw_cpu_id cpu = sw_cpu_identify(m->procfs_fd);
-	int err = sw_open_topology(sysfs_fd, &cpu, &m->error, &m->topology);
+	struct sw_cpu_id *cpu = &m->header.cpu;
+	int err;
 
-	sw_environment_read(&m->header.environment, sysfs_fd, m->procfs_fd);
+	*cpu = sw_cpu_identify(m->procfs_fd); /* once: to open it makes older kernels ask busy CPUs for their frequency */
+	sw_environment_read(&m->header.environment, sysfs_fd, m->procfs_fd, cpu->microcode);
+	err = sw_open_topology(sysfs_fd, cpu, &m->error, &m->topology);
 	if (!err)
-		err = open_energy(m, sysfs_fd, &cpu);
+		err = open_energy(m, sysfs_fd, cpu);
 	if (!err)
 		err = sw_open_backend(m, &m->cgroupfs);
 	/* it has found all that descends from them: from here on their end is a part of the recording */

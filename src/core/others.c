@@ -16,6 +16,7 @@ static void borrow(struct sw_monitor *other, const struct sw_monitor *m)
 	other->target = (struct sw_target_pids){.pids = m->target.pids, .n = m->target.n, .epoll_fd = -1};
 	other->meter = (struct sw_meter){.source = m->meter.source, .n_zones = m->meter.n_zones};
 	other->baseline_uw = m->baseline_uw;
+	other->header.cpu = m->header.cpu;
 }
 
 static void give_back(struct sw_monitor *other)

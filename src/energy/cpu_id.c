@@ -32,6 +32,13 @@ static void take_number(const char *text, unsigned *to)
 		*to = (unsigned)value;
 }
 
+/* What is longer than names are is none. */
+static void take_text(const char *text, char *to, size_t size)
+{
+	if (strlen(text) < size)
+		strcpy(to, text);
+}
+
 static bool has_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -67,6 +74,10 @@ struct sw_cpu_id sw_cpu_identify(int procfs_fd)
 			take_number(value, &id.family);
 		else if ((value = value_of(line, "model"))) /* and not "model name", which has no colon there */
 			take_number(value, &id.model);
+		else if ((value = value_of(line, "model name")))
+			take_text(value, id.model_name, sizeof(id.model_name));
+		else if ((value = value_of(line, "microcode")))
+			take_text(value, id.microcode, sizeof(id.microcode));
 		else if ((value = value_of(line, "flags")))
 			id.guest = has_word(value, "hypervisor");
 	}

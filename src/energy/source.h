@@ -60,12 +60,17 @@ struct sw_topology {
 	bool hybrid; /* cores of more than one type, which a domain does not tell apart */
 };
 
-/* Which processor this is, as /proc/cpuinfo says of its first CPU. All zero where it does not (other architectures). */
+/*
+ * Which processor this is, as /proc/cpuinfo says of its first CPU. All zero and empty where it does not (other
+ * architectures).
+ */
 struct sw_cpu_id {
 	enum { SW_VENDOR_OTHER, SW_VENDOR_INTEL, SW_VENDOR_AMD, SW_VENDOR_HYGON } vendor;
 	unsigned family; /* decimal, extended, as cpuinfo prints it */
 	unsigned model;
 	bool guest; /* a hypervisor says so */
+	char model_name[128];
+	char microcode[32]; /* its revision */
 };
 
 struct sw_energy_config {

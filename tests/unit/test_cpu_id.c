@@ -34,6 +34,33 @@ static void bare_metal(void **state)
 	assert_id(t, SW_VENDOR_OTHER, 6, 15, false);
 }
 
+/* They are told as the kernel writes them, and not at all where they are too long to be kept whole. */
+static void names(void **state)
+{
+	const struct tree *t = *state;
+	struct sw_cpu_id id;
+	char text[400];
+
+	tree_write(t, "cpuinfo", "vendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) CPU: 2.50GHz\n"
+		   "microcode\t: 0x5003604\ncpu MHz\t\t: 2500.000\n\n");
+	id = sw_cpu_identify(t->fd);
+	assert_string_equal(id.model_name, "Intel(R) Xeon(R) CPU: 2.50GHz");
+	assert_string_equal(id.microcode, "0x5003604");
+	tree_write(t, "cpuinfo", "processor\t: 0\nmodel name\t: \nmicrocodes\t: 0x1\n\n"
+		   "processor\t: 1\nmodel name\t: other\nmicrocode\t: 0x2\n\n");
+	id = sw_cpu_identify(t->fd);
+	assert_string_equal(id.model_name, "");
+	assert_string_equal(id.microcode, "");
+	for (size_t n = sizeof(id.model_name) - 1; n <= sizeof(id.model_name); n++) {
+		snprintf(text, sizeof(text), "model name\t: %0*d\nmicrocode\t: %0*d\n", (int)n, 7,
+			 (int)(n - sizeof(id.model_name) + sizeof(id.microcode)), 7);
+		tree_write(t, "cpuinfo", text);
+		id = sw_cpu_identify(t->fd);
+		assert_int_equal(strlen(id.model_name), n < sizeof(id.model_name) ? n : 0);
+		assert_int_equal(strlen(id.microcode), n < sizeof(id.model_name) ? sizeof(id.microcode) - 1 : 0);
+	}
+}
+
 static void guests(void **state)
 {
 	const struct tree *t = *state;
@@ -107,6 +134,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(bare_metal, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(names, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(guests, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(elsewhere, tree_setup, tree_teardown),
 		cmocka_unit_test_setup_teardown(bad_numbers, tree_setup, tree_teardown),

@@ -22,7 +22,7 @@ static const struct sw_environment *look(const struct tree *t)
 	static struct sw_environment_store s;
 
 	s = (struct sw_environment_store){0};
-	sw_environment_read(&s, t->fd, t->fd);
+	sw_environment_read(&s, t->fd, t->fd, "");
 	return &s.environment;
 }
 
@@ -97,12 +97,45 @@ static void other_supplies(void **state)
 	assert_int_equal(look(*state)->ac_power, 0);
 }
 
+/* Without a battery, nothing but mains can feed a machine, whatever the supplies say that it has. */
+static void no_battery(void **state)
+{
+	tree_write(*state, "class/power_supply/ucsi-source-psy-USBC000:001/type", "USB\n");
+	tree_write(*state, "class/power_supply/ucsi-source-psy-USBC000:001/online", "0\n");
+	assert_true(look(*state)->ac_power == SW_ABSENT);
+	tree_write(*state, "class/power_supply/hidpp_battery_0/type", "Battery\n");
+	tree_write(*state, "class/power_supply/hidpp_battery_0/scope", "Device\n");
+	assert_true(look(*state)->ac_power == SW_ABSENT);
+	tree_write(*state, "class/power_supply/BAT0/type", "Battery\n");
+	assert_int_equal(look(*state)->ac_power, 0);
+}
+
+/* What sysfs says of each CPU goes before what /proc/cpuinfo says of the first. */
+static void microcode(void **state)
+{
+	const struct tree *t = *state;
+	struct sw_environment_store s;
+
+	sw_environment_read(&s, t->fd, -1, "0x1");
+	assert_string_equal(s.environment.microcode, "0x1");
+	tree_write(t, "devices/system/cpu/cpu0/microcode/version", "0xb000040\n");
+	tree_write(t, "devices/system/cpu/cpu1/topology/core_id", "0\n"); /* it is off */
+	tree_write(t, "devices/system/cpu/cpu10/microcode/version", "0xb000040\n");
+	tree_write(t, "devices/system/cpu/cpufreq/microcode", "none\n");
+	sw_environment_read(&s, t->fd, -1, "0x1");
+	assert_string_equal(s.environment.microcode, "0xb000040");
+	tree_write(t, "devices/system/cpu/cpu10/microcode/version", "0xb00003e\n");
+	sw_environment_read(&s, t->fd, -1, "0x1");
+	assert_string_equal(s.environment.microcode, "mixed");
+}
+
 static void nothing_to_see(void **state)
 {
 	const struct sw_environment *e = look(*state);
 
 	assert_null(e->governor);
 	assert_null(e->driver);
+	assert_null(e->microcode);
 	assert_true(e->turbo == SW_ABSENT);
 	assert_true(e->smt == SW_ABSENT);
 	assert_true(e->ac_power == SW_ABSENT);
@@ -119,6 +152,7 @@ static void garbage(void **state)
 	tree_write(*state, "devices/system/cpu/smt/active", "on\n");
 	tree_write(*state, "class/power_supply/AC/type", "Mains\n");
 	tree_write(*state, "class/power_supply/AC/online", "yes\n");
+	tree_write(*state, "class/power_supply/BAT0/type", "Battery\n");
 	tree_write(*state, "loadavg", "1,05 0,70\n");
 	e = look(*state);
 	assert_null(e->governor);
@@ -135,6 +169,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(laptop, setup, teardown),
 		cmocka_unit_test_setup_teardown(server, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_supplies, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_battery, setup, teardown),
+		cmocka_unit_test_setup_teardown(microcode, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_to_see, setup, teardown),
 		cmocka_unit_test_setup_teardown(garbage, setup, teardown),
 	};
