@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Owns: what was lost and which windows are flagged, and what either means for the numbers, in words.
- * Must not know: how time is lost or when a flag is raised. Relies on: schedwatt.h for the kinds of both.
+ * Must not know: how time is lost or when a flag is raised. Relies on: schedwatt.h for the kinds of both;
+ * Documentation/admin-guide/pm/cpufreq.rst for governors.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "text.h"
 
@@ -80,15 +82,35 @@ static void add_flag(struct buf *out, const struct recording *rec, const struct 
 	buf_free(&words);
 }
 
+/* The lowest frequency is what this governor stands for, but with drivers that choose frequencies by themselves. */
+static bool is_held_slow(const struct sw_environment *e)
+{
+	static const char *const choosing[] = { "intel_pstate", "amd-pstate-epp", "amd_pstate_epp" };
+
+	if (!e->governor || !e->driver || strcmp(e->governor, "powersave"))
+		return false;
+	for (size_t i = 0; i < sizeof(choosing) / sizeof(choosing[0]); i++) {
+		if (!strcmp(e->driver, choosing[i]))
+			return false;
+	}
+	return true;
+}
+
 /* What the machine was set to that a reader would not guess: on mains, and as fast as it can, is what one expects. */
 static void add_setting(struct buf *out, const struct recording *rec)
 {
+	const struct sw_environment *e = rec->header->environment;
 	struct buf words = { 0 };
 
-	if (rec->header->environment->ac_power)
-		return;
-	buf_text(&words, "on battery: the machine may have been slowed down to save it");
-	add_warning(out, rec, &words);
+	if (!e->ac_power) {
+		buf_text(&words, "on battery: the machine may have been slowed down to save it");
+		add_warning(out, rec, &words);
+		buf_clear(&words);
+	}
+	if (is_held_slow(e)) {
+		buf_printf(&words, "governor powersave of %s: the CPUs are held at their lowest frequency", e->driver);
+		add_warning(out, rec, &words);
+	}
 	buf_free(&words);
 }
 

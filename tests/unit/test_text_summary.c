@@ -155,7 +155,7 @@ static void test_modelled(void **state)
 }
 
 /* How the machine was set is said where it makes numbers doubtful. */
-static void test_battery(void **state)
+static void test_settings(void **state)
 {
 	struct sw_environment environment = { .ac_power = 1 };
 	struct sw_header h = header();
@@ -170,6 +170,19 @@ static void test_battery(void **state)
 	assert_null(strstr(plain(&b, &rec, &s), "battery"));
 	environment.ac_power = 0;
 	holds(plain(&b, &rec, &s), "\n on battery: the machine may have been slowed down to save it\n");
+	lacks(b.data, "governor");
+	environment = (struct sw_environment){ .ac_power = 0, .governor = "powersave", .driver = "acpi-cpufreq" };
+	holds(plain(&b, &rec, &s), " to save it\n governor powersave of acpi-cpufreq: the CPUs are held at their lowest "
+				   "frequency\n");
+	environment.governor = "performance";
+	lacks(plain(&b, &rec, &s), "governor");
+	environment.governor = "powersave";
+	environment.driver = "intel_pstate";
+	lacks(plain(&b, &rec, &s), "governor");
+	environment.driver = "amd-pstate-epp";
+	lacks(plain(&b, &rec, &s), "governor");
+	environment.driver = NULL;
+	lacks(plain(&b, &rec, &s), "governor");
 	buf_free(&b);
 }
 
@@ -366,7 +379,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_measured_with_baseline), cmocka_unit_test(test_modelled),
-		cmocka_unit_test(test_battery), cmocka_unit_test(test_flaws),                  cmocka_unit_test(test_too_short),
+		cmocka_unit_test(test_settings),               cmocka_unit_test(test_flaws),
+		cmocka_unit_test(test_too_short),
 		cmocka_unit_test(test_short_lived),            cmocka_unit_test(test_names),
 		cmocka_unit_test(test_colours),
 	};
