@@ -86,8 +86,8 @@ static void print_kind(const struct argp_option *o)
 		printf("directories");
 	else if (begins(o->arg, "PID"))
 		printf("pids");
-	else if (begins(o->arg, "NAME["))
-		printf("columns");
+	else if (o->key == KEY_COLUMNS || o->key == KEY_THREAD_COLUMNS)
+		printf("columns %s", o->key == KEY_COLUMNS ? "PROCESS" : "THREAD");
 	else
 		printf("none");
 }

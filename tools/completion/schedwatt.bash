@@ -22,6 +22,12 @@ _schedwatt_reply_list() { # current, word…
 	compopt -o nospace 2>/dev/null
 }
 
+# Those that a kind of row has, which the table calls as its head does.
+_schedwatt_columns() { # PROCESS or THREAD
+	"${COMP_WORDS[0]}" columns 2>/dev/null |
+		awk -v kind="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == kind) at = i } NR > 1 && $at == "yes" { print $1 }'
+}
+
 _schedwatt_value() { # current, kind with its words
 	local cur=$1 kind=${2%% *}
 	case $kind in
@@ -35,7 +41,7 @@ _schedwatt_value() { # current, kind with its words
 		compopt -o filenames 2>/dev/null
 		;;
 	pids) _schedwatt_reply_list "$cur" "$(cd /proc && echo [0-9]*)" ;;
-	columns) _schedwatt_reply_list "$cur" "$("${COMP_WORDS[0]}" columns 2>/dev/null | awk 'NR > 1 { print $1 }')" ;;
+	columns) _schedwatt_reply_list "$cur" "$(_schedwatt_columns "${2#columns }")" ;;
 	esac
 }
 
@@ -61,7 +67,7 @@ _schedwatt_other() { # command
 }
 
 _schedwatt() {
-	local cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} other kind
+	local cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} other kind value=
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		_schedwatt_reply "$cur" "${_schedwatt_commands[@]}" --help --version
@@ -83,12 +89,12 @@ _schedwatt() {
 		return
 	fi
 	if [[ $cur == = ]]; then
-		cur=
+		cur='' value=1
 	elif [[ $option == = ]]; then
-		option=${COMP_WORDS[COMP_CWORD - 2]}
+		option=${COMP_WORDS[COMP_CWORD - 2]} value=1
 	fi
 	kind=$(_schedwatt_kind "$command" "$option")
-	if [[ -n $kind ]]; then
+	if [[ -n $kind || -n $value ]]; then # without a kind: an optional number, or a label's text
 		_schedwatt_value "$cur" "$kind"
 	elif [[ ($command == run || $command == compare) && -n $cur && $cur != -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -c -- "$cur")
