@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints the part of bash's completion that knows schedwatt's commands and options, from the tables that parsing and --help
- * go by; which values an option has, its help says. Runs where schedwatt is built, so it is no part of the command.
+ * Prints the part of bash's completion that knows schedwatt's commands and options, from the tables that parsing and
+ * --help go by; which values an option has, its help says. Runs where schedwatt is built, so it is no part of the command.
  */
 #include <ctype.h>
 #include <stdbool.h>
