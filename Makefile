@@ -10,6 +10,7 @@
 # make vmtest-arm64  the same on arm64, emulated, without simulated energy counters
 # make fuzz       looks for inputs that break the parsers: FUZZ_SECONDS=20 for each target of FUZZ='mountinfo numbers …'
 # make accuracy   joules against simulated counters, on the terminal and in build/accuracy.json (root); ROUNDS='1'
+# make soak       the exporter under churn for MINUTES (10), and whether it grows (root)
 # make bench      the table of figures, on the terminal and in build/bench.json (root)
 # make abi-record records the library's interface anew, for the test that it stays as it is
 # make install    command, libraries, header, schedwatt.pc and manuals: PREFIX, LIBDIR, INCLUDEDIR, MANDIR, BASHCOMPDIR, DESTDIR
@@ -234,6 +235,14 @@ ROUNDS ?= 3
 accuracy: deps
 	$(MAKE) --no-print-directory SANITIZE= build/schedwatt build/tests/truth/raplsim
 	SCHEDWATT_BUILD=build tests/truth/accuracy.py table build/accuracy.json $(ROUNDS)
+
+# --- soak
+
+MINUTES ?= 10
+.PHONY: soak
+soak: deps
+	$(MAKE) --no-print-directory SANITIZE= build/schedwatt
+	SCHEDWATT_BUILD=build SCHEDWATT_SOAK_MINUTES='$(MINUTES)' tests/live/soak.sh
 
 # --- bench
 
