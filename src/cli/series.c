@@ -35,6 +35,16 @@ static void free_refusals(const struct sw_refusal *refusals, size_t n)
 	free((struct sw_refusal *)refusals);
 }
 
+static void free_environment(struct sw_environment *e)
+{
+	if (!e)
+		return;
+	free((char *)e->governor);
+	free((char *)e->driver);
+	free((char *)e->microcode);
+	free(e);
+}
+
 static void free_header(struct sw_header *h)
 {
 	if (!h)
@@ -53,7 +63,7 @@ static void free_header(struct sw_header *h)
 		free((char *)h->zones[i].problem);
 	}
 	free((struct sw_zone *)h->zones);
-	free((struct sw_environment *)h->environment);
+	free_environment((struct sw_environment *)h->environment);
 	free(h);
 }
 
@@ -101,7 +111,6 @@ static void copy_zones(const struct sw_header *from, struct sw_header *to, int *
 					     .problem = copy(from->zones[i].problem, err) };
 }
 
-/* Its numbers: nobody asks a series for its names. */
 static void copy_environment(const struct sw_header *from, struct sw_header *to, int *err)
 {
 	struct sw_environment *environment = malloc(sizeof(*environment));
@@ -112,7 +121,9 @@ static void copy_environment(const struct sw_header *from, struct sw_header *to,
 		return;
 	}
 	*environment = *from->environment;
-	environment->governor = environment->driver = environment->microcode = NULL;
+	environment->governor = copy(environment->governor, err);
+	environment->driver = copy(environment->driver, err);
+	environment->microcode = copy(environment->microcode, err);
 }
 
 int series_header(struct series *s, const struct sw_header *h)

@@ -62,8 +62,7 @@ void series_free(struct series *s);
 
 /*
  * A run has begun: keep what the next ones need of its header when it is the first: names, refusals, zones left out,
- * and how the machine was set, but for the names in that.
- * 0 or -ENOMEM.
+ * and how the machine was set. 0 or -ENOMEM.
  */
 int series_header(struct series *s, const struct sw_header *h);
 

@@ -321,17 +321,21 @@ static const char *text_of(struct json_object *in, const char *key)
 /* The series has its own copy of the header, since the first run's is gone when all have ended. */
 static void test_text_of_kept_header(void **state)
 {
-	struct sw_environment environment = fixture_environment;
+	char governor[] = "powersave", driver[] = "acpi-cpufreq", microcode[] = "0xf0";
+	struct sw_environment environment = {
+		.governor = governor, .driver = driver, .microcode = microcode, .turbo = SW_ABSENT, .smt = SW_ABSENT,
+		.ac_power = 0, .load_hundredths = SW_ABSENT,
+	};
 	struct sw_header first = fixture_header;
 	struct recording rec = recording;
 	struct series s = { .repeat = 1 };
 	struct buf out = { 0 };
 
 	(void)state;
-	environment.ac_power = 0;
 	first.environment = &environment;
 	assert_int_equal(series_header(&s, &first), 0);
 	environment.ac_power = 1;
+	governor[0] = driver[0] = microcode[0] = '\0';
 	add(&s, (struct run){ 0 }, &fixture_summary);
 	assert_int_equal(series_end(&s), 0);
 	rec.header = s.header;
@@ -339,6 +343,8 @@ static void test_text_of_kept_header(void **state)
 	buf_add(&out, "", 1);
 	assert_int_equal(out.err, 0);
 	assert_non_null(strstr(out.data, "\n on battery: "));
+	assert_non_null(strstr(out.data, "\n governor powersave of acpi-cpufreq: "));
+	assert_string_equal(s.header->environment->microcode, "0xf0");
 	assert_non_null(strstr(out.data, "\n back end ebpf (exact, attached by tp_btf); energy source powercap (measured)"));
 	buf_free(&out);
 	series_free(&s);
