@@ -13,7 +13,8 @@
 # make soak       the exporter under churn for MINUTES (10), and whether it grows (root)
 # make bench      the table of figures, on the terminal and in build/bench.json (root)
 # make abi-record records the library's interface anew, for the test that it stays as it is
-# make install    command, libraries, header, schedwatt.pc and manuals: PREFIX, LIBDIR, INCLUDEDIR, MANDIR, BASHCOMPDIR, DESTDIR
+# make install    command, libraries, header, schedwatt.pc, manuals and bash's completion, where PREFIX, LIBDIR, INCLUDEDIR,
+#                 MANDIR, BASHCOMPDIR and DESTDIR say
 # make uninstall  removes them, with the same variables
 #
 # WERROR=1 makes warnings errors; SANITIZE=1 builds with ASan and UBSan, SANITIZE=thread with TSan, each in a directory of
