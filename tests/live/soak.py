@@ -23,6 +23,7 @@ V2, SECONDS = sys.argv[1], 60 * int(sys.argv[2])
 MINE = f"{V2}/schedwatt-soak-{os.getpid()}"
 STANDING = 1000
 SETTLE_S = 20 if SECONDS <= 60 else 60  # caches fill, threads get their stacks and arenas
+SLACK_KIB = 512 if SECONDS <= 60 else 128  # what settles later than that
 QUIET_S = 10 if SECONDS <= 60 else 30
 KEEP_S = 3  # shorter than what settles: groups leave all the time
 SLOW_CLIENTS = 60
@@ -203,11 +204,11 @@ def watch(e, trouble, seconds):
 
 
 def judge_memory(record, settled):
-    """The middle of the last third against that of the first: what leaks is in all looks, what is held for a while in few."""
+    """The middle of the last third against that of the first: a leak is in all looks, what is held for a while in few."""
     kib = record.memory_kib[settled:]
     third = len(kib) // 3
     first, last = statistics.median(kib[:third]), statistics.median(kib[-third:])
-    ok(last <= first * 1.02 + 128, "resident memory is flat", record.memory_kib)
+    ok(last <= first * 1.02 + SLACK_KIB, "resident memory is flat", record.memory_kib)
     print(f"# resident memory: {first / 1024:.2f} MiB once settled, {last / 1024:.2f} MiB at the end, "
           f"at most {max(record.memory_kib) / 1024:.2f} MiB")
 

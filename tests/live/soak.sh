@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The exporter under all that could make it grow, for SCHEDWATT_SOAK_MINUTES (1). `make soak` takes longer. soak.py looks.
+# The exporter under all that could make it grow, for SCHEDWATT_SOAK_MINUTES (1); `make soak` sets it. soak.py looks.
 . "$(dirname "$0")/tap.bash"
 . "$here/fixture.bash"
 minutes=${SCHEDWATT_SOAK_MINUTES:-1}
