@@ -81,7 +81,7 @@ sw monitor --slots 64 -i 100 -d 0.5 >out 2>err &
 pid=$!
 timeout 20 sh -c 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done'
 wait $pid
-grep -qE 'lost [0-9.]+ s \(slots [0-9.]+' out
+tr -s ' \n' ' ' <out | grep -qE 'lost: [0-9.]+ s of CPU time .*: [0-9.]+ s for want of room'
 ok $? 'the summary for people names the loss' out
 
 # --- measured energy: two packages, of which each CPU is one
