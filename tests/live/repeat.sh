@@ -209,8 +209,12 @@ mkfifo fifo
 python3 - fifo full <<'END' &
 import fcntl, sys, termios, time
 with open(sys.argv[1], "rb") as fifo:
-    while int.from_bytes(fcntl.ioctl(fifo, termios.FIONREAD, bytes(4)), sys.byteorder) < 60000:
+    held, since = 0, time.monotonic()
+    while held < 20000 or time.monotonic() - since < 1:  # how much fits depends on how long records are
         time.sleep(0.02)
+        now = int.from_bytes(fcntl.ioctl(fifo, termios.FIONREAD, bytes(4)), sys.byteorder)
+        if now != held:
+            held, since = now, time.monotonic()
     open(sys.argv[2], "w").close()
     time.sleep(60)
 END
