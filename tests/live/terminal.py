@@ -27,6 +27,7 @@ def start(command, stderr_only):
         if stderr_only:
             os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
         try:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever started the tests may ignore it
             os.execvp(command[0], command)
         finally:
             os._exit(127)
